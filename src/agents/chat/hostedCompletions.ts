@@ -21,8 +21,8 @@ export async function hosted(
   const { provider } = endpoint;
   const { path, number: visit } = scope?.visit ?? {};
   const find = (request: ModelExchange['request']): ChatCompletion | undefined => {
-    const known = host.findCompletion(provider, request);
-    if (known === undefined || isCompletion(known)) return known;
+    const replayed = host.findCompletion(provider, request);
+    if (replayed === undefined || isCompletion(replayed)) return replayed;
     throw new AppError('corrupt', `The recorded reply of ${provider} is not a completion. Record the run again.`);
   };
   const report = (request: ModelExchange['request'], completion: Counted, startedAt: number): void => {
@@ -35,17 +35,17 @@ export async function hosted(
     async complete(body, options) {
       const request = { ...body };
       const startedAt = performance.now();
-      const known = find(request);
+      const replayed = find(request);
       const answer =
-        known === undefined ? await (await connect()).complete(body, options) : { value: known, retries: 0 };
+        replayed === undefined ? await (await connect()).complete(body, options) : { value: replayed, retries: 0 };
       report(request, answer.value, startedAt);
       return answer;
     },
     async *stream(body, options, onRetries) {
       const { stream: _stream, stream_options: _options, ...request } = body;
       const startedAt = performance.now();
-      const known = find(request);
-      const chunks = known === undefined ? (await connect()).stream(body, options, onRetries) : chunksOf(known);
+      const replayed = find(request);
+      const chunks = replayed === undefined ? (await connect()).stream(body, options, onRetries) : chunksOf(replayed);
       let content = '';
       let usage: CompletionChunk['usage'];
       let reason = 'stop';

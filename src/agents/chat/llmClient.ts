@@ -113,8 +113,8 @@ export class LLMClient {
     checkToolCall('runTools', { messages, tools, options });
     const { signal: outer, visit } = scopes.getStore() ?? {};
     const signal = eitherSignal(options.signal, outer) ?? new AbortController().signal;
-    const complete = async (asked: readonly ChatMessage[], extra: object): Promise<ChatReply> => {
-      const reply = await this.#requests.complete(asked, options, extra);
+    const complete = async (conversation: readonly ChatMessage[], extra: object): Promise<ChatReply> => {
+      const reply = await this.#requests.complete(conversation, options, extra);
       this.#requests.checkFinish(reply.finishReason);
       return reply;
     };
@@ -146,12 +146,14 @@ export class LLMClient {
     const jsonSchema = await jsonSchemaOf(schema);
     const isInRequest = this.#endpoint.takesJsonSchema && jsonSchema !== undefined;
     const extra = isInRequest ? { response_format: responseFormat(jsonSchema) } : {};
-    const asked = isInRequest ? messages : [{ role: 'system', content: schemaInstruction(jsonSchema) }, ...messages];
-    const reply = await this.#text(asked, options, extra);
+    const sentMessages = isInRequest
+      ? messages
+      : [{ role: 'system', content: schemaInstruction(jsonSchema) }, ...messages];
+    const reply = await this.#text(sentMessages, options, extra);
     const first = await parseReply(schema, reply);
     if (first.ok) return first.value;
     const repair = [
-      ...asked,
+      ...sentMessages,
       { role: 'assistant', content: reply },
       { role: 'user', content: repairRequest(first.issues) },
     ];

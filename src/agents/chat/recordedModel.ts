@@ -12,9 +12,9 @@ export type RecordedReply = string | readonly string[] | ((prompt: string) => st
 export function recordedModel(replies: Readonly<Record<string, RecordedReply>>): LLMClient {
   const used = new Map<string, number>();
   const replyTo = (prompt: string): string | undefined => {
-    const found = Object.entries(replies).find(([part]) => prompt.includes(part));
-    if (found === undefined) return undefined;
-    const [part, reply] = found;
+    const entry = Object.entries(replies).find(([part]) => prompt.includes(part));
+    if (entry === undefined) return undefined;
+    const [part, reply] = entry;
     if (typeof reply === 'function') return reply(prompt);
     const list = typeof reply === 'string' ? [reply] : reply;
     const count = used.get(part) ?? 0;

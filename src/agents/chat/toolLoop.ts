@@ -105,12 +105,12 @@ async function declarationOf(each: Tool): Promise<object> {
 }
 
 /** The span of a call. It has neither arguments nor result. */
-function toolCall({ id, name }: ToolCall, known: Tool | undefined): GenAiCall {
+function toolCall({ id, name }: ToolCall, calledTool: Tool | undefined): GenAiCall {
   const attributes = {
     'gen_ai.tool.name': name,
     'gen_ai.tool.call.id': id,
     'gen_ai.tool.type': 'function',
-    'gen_ai.tool.description': known?.description,
+    'gen_ai.tool.description': calledTool?.description,
   };
   return { operation: 'execute_tool', name, attributes };
 }
@@ -127,11 +127,11 @@ async function callTool(call: ToolCall, tools: ReadonlyMap<string, Tool>, parts:
     return { name, input, ...result };
   };
   try {
-    const known = tools.get(name);
-    if (known === undefined)
+    const requested = tools.get(name);
+    if (requested === undefined)
       return end({ error: `Error: no tool is called "${name}". Tools: ${[...tools.keys()].join(', ')}.` });
     input = parse(call.arguments);
-    const prepared = await known.prepare(input);
+    const prepared = await requested.prepare(input);
     if (!prepared.ok) return end({ error: `Error: the arguments do not match the schema:\n${prepared.issues}` });
     input = prepared.input;
     const isApproved = (await parts.options.approve?.({ name, input })) ?? true;

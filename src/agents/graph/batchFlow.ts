@@ -23,8 +23,8 @@ export class BatchFlow<
 > extends Flow<S, readonly I[], A, T, T[]> {
   constructor(options: FlowOptions<T> = {}) {
     checkFlowOptions(`new ${new.target.name || 'BatchFlow'}`, options);
-    const { start, ...own } = options;
-    super(own);
+    const { start, ...batchOptions } = options;
+    super(batchOptions);
     this.start = start;
   }
 

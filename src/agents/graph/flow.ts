@@ -149,8 +149,8 @@ export class Flow<
       const what = node === null ? 'null' : typeof node;
       throw new AppError('bad-input', `${role} in "${this.name}" must be a Node or a Flow, and is ${what}.`);
     }
-    const known = this.#graphNodes.get(node);
-    if (known !== undefined) return known;
+    const existing = this.#graphNodes.get(node);
+    if (existing !== undefined) return existing;
     const { name } = node;
     const namesakes = this.#namesakes.get(name) ?? 0;
     this.#namesakes.set(name, namesakes + 1);

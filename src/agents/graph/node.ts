@@ -178,11 +178,11 @@ function remembered(visit: ObservedVisit | undefined, part: RecordedPart, live: 
   if (visit?.isRemembered !== true) return live();
   const { record, replay } = visit.run.options;
   const call: ExecCall = { ...part, path: visit.path, visit: visit.number };
-  const known = replay?.find(call);
-  if (known !== undefined) {
+  const replayed = replay?.find(call);
+  if (replayed !== undefined) {
     visit.isReplayed = true;
-    record?.keep(call, known.result);
-    return known.result;
+    record?.keep(call, replayed.result);
+    return replayed.result;
   }
   const keep = (result: unknown): unknown => {
     record?.keep(call, result);

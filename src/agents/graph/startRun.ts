@@ -24,9 +24,9 @@ function begin(unit: Unit, shared: unknown, options: RunOptions, telemetry: Tele
   try {
     checkOptions('run', options, RUN_OPTIONS, unit.name);
     const outer = scopes.getStore();
-    const own = withSignal(options, eitherSignal(options.signal, outer?.signal));
-    hosted = runHost()?.begin({ unit, name: unit.name, shared, options: own, isInner: outer !== undefined });
-    const chosen = hosted?.options ?? own;
+    const hostedOptions = withSignal(options, eitherSignal(options.signal, outer?.signal));
+    hosted = runHost()?.begin({ unit, name: unit.name, shared, options: hostedOptions, isInner: outer !== undefined });
+    const chosen = hosted?.options ?? hostedOptions;
     const budget = RunBudget.of(chosen, outer?.run.budget);
     const deadline = budget === outer?.run.budget ? undefined : budget?.deadline();
     const limited = withSignal(chosen, eitherSignal(chosen.signal, deadline?.signal));

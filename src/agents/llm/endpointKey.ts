@@ -15,16 +15,16 @@ export interface EndpointKey {
  * for that variable. Without a key if there is none.
  */
 export async function endpointKey(
-  given: ModelApiKey | undefined,
+  apiKey: ModelApiKey | undefined,
   { keyVariable, provider }: Pick<Endpoint, 'keyVariable' | 'provider'>,
 ): Promise<EndpointKey> {
-  if (typeof given === 'function') {
-    const renewKey = async (): Promise<string> => given();
+  if (typeof apiKey === 'function') {
+    const renewKey = async (): Promise<string> => apiKey();
     return { key: await renewKey(), renewKey };
   }
-  if (given) return { key: given };
-  const own = keyVariable === undefined ? undefined : process.env[keyVariable];
-  if (own) return { key: own };
+  if (apiKey) return { key: apiKey };
+  const variableKey = keyVariable === undefined ? undefined : process.env[keyVariable];
+  if (variableKey) return { key: variableKey };
   if (provider === 'vertex') {
     const { googleToken } = await import('./googleToken.ts'); // starting programs is not loaded with the library
     const token = await googleToken();

@@ -111,20 +111,20 @@ export function resolveEndpoint(options: EndpointOptions, selected?: SelectedMod
   if (selected !== undefined && takesSelected(options, selected)) return selectedEndpoint(selected, options);
   const name = options.provider ?? providerOf(options);
   if (name === EDITOR_PROVIDER) return editorEndpoint(options);
-  const known = Object.hasOwn(PROVIDERS, name) ? PROVIDERS[name] : undefined;
-  if (known === undefined && name !== CUSTOM_PROVIDER) {
+  const definition = Object.hasOwn(PROVIDERS, name) ? PROVIDERS[name] : undefined;
+  if (definition === undefined && name !== CUSTOM_PROVIDER) {
     const names = [...Object.keys(PROVIDERS), EDITOR_PROVIDER].join(', ');
     throw new AppError('bad-input', `The provider "${name}" is unknown. Choose one of ${names}, or pass only baseUrl.`);
   }
-  const { model, isLocal, takesJsonSchema } = known ?? CUSTOM;
+  const { model, isLocal, takesJsonSchema } = definition ?? CUSTOM;
   const cloud = Object.hasOwn(CLOUDS, name) ? CLOUDS[name] : undefined;
-  const baseUrl = options.baseUrl ?? cloud?.address(process.env) ?? known?.baseUrl;
+  const baseUrl = options.baseUrl ?? cloud?.address(process.env) ?? definition?.baseUrl;
   if (baseUrl === undefined) throw new AppError('bad-input', 'The provider "custom" needs a baseUrl.');
-  const ownVariable = known === undefined || isLocal ? undefined : keyVariableOf(name);
+  const ownVariable = definition === undefined || isLocal ? undefined : keyVariableOf(name);
   const keyVariable = options.apiKeyEnv ?? ownVariable;
-  const given = parseAddress(baseUrl);
+  const customUrl = parseAddress(baseUrl);
   const chosen = options.model ?? model;
-  const address = name === 'azure' ? azureAddress(given, chosen) : given;
+  const address = name === 'azure' ? azureAddress(customUrl, chosen) : customUrl;
   return {
     provider: name,
     model: chosen,
@@ -148,18 +148,18 @@ function takesSelected(
 }
 
 function selectedEndpoint({ provider, model, baseUrl }: SelectedModel, options: EndpointOptions): Endpoint {
-  const known = PROVIDERS[provider];
+  const entry = PROVIDERS[provider];
   return {
     provider,
     model: options.model ?? model,
     baseUrl,
     query: {},
     keyHeader: undefined,
-    isOwnAddress: known !== undefined, // the editor sends the requests there
+    isOwnAddress: entry !== undefined, // the editor sends the requests there
     keyVariable: BRIDGE.token,
     needsKey: true,
     keyAdvice: 'The model selected in the editor is available only while the editor runs the flow.',
-    takesJsonSchema: known?.takesJsonSchema ?? false,
+    takesJsonSchema: entry?.takesJsonSchema ?? false,
   };
 }
 
@@ -195,8 +195,8 @@ export function providerOfModel(model: string): string | undefined {
 
 /** Whether a host is the provider's own. */
 function isAddressOf(provider: string, address: URL): boolean {
-  const own = PROVIDERS[provider]?.baseUrl;
-  if (own !== undefined) return hostOf(address) === hostOf(new URL(own));
+  const standardUrl = PROVIDERS[provider]?.baseUrl;
+  if (standardUrl !== undefined) return hostOf(address) === hostOf(new URL(standardUrl));
   return Object.hasOwn(CLOUDS, provider) && CLOUDS[provider]?.hosts.test(address.hostname) === true;
 }
 

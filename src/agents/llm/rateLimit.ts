@@ -14,8 +14,8 @@ export function retryDelayMs(
   failures: number,
   now = Date.now(),
 ): number | undefined {
-  const asked = parseRetryAfter(retryAfter, now);
-  return asked === undefined ? backoffMs(failures, BACKOFF) : Math.min(asked, MAX_WAIT_MS);
+  const requestedMs = parseRetryAfter(retryAfter, now);
+  return requestedMs === undefined ? backoffMs(failures, BACKOFF) : Math.min(requestedMs, MAX_WAIT_MS);
 }
 
 interface RateLimitOptions {

@@ -64,8 +64,8 @@ export function requestFailure(error: unknown, endpoint: Endpoint, redactor: Red
 function rateLimitAdvice(error: unknown): string {
   const headers: unknown = error instanceof APIError ? error.headers : undefined;
   const waitMs = headers instanceof Headers ? parseRetryAfter(headers.get('retry-after'), Date.now()) : undefined;
-  const asked = waitMs === undefined ? '' : `, and the service asks you to wait ${formatDuration(waitMs / 1000)}`;
-  return `The rate limit or the quota is used up${asked}: wait, or raise the limit.`;
+  const waitNote = waitMs === undefined ? '' : `, and the service asks you to wait ${formatDuration(waitMs / 1000)}`;
+  return `The rate limit or the quota is used up${waitNote}: wait, or raise the limit.`;
 }
 
 function detailOf(error: unknown): string {

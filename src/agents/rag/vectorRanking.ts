@@ -51,8 +51,8 @@ export class VectorRanking {
     if (this.#chunks.size === 0 || limit < 1) return [];
     const [vector] = await this.#embedder.embed([query]);
     if (vector === undefined) throw new AppError('corrupt', `${this.#embedder.id} returned no vector for the query.`);
-    const found = this.#store.nearest(vector, limit, (key) => this.#chunks.has(key));
-    const hits = found.flatMap(({ key, score }) => (this.#chunks.get(key) ?? []).map((chunk) => ({ chunk, score })));
+    const nearest = this.#store.nearest(vector, limit, (key) => this.#chunks.has(key));
+    const hits = nearest.flatMap(({ key, score }) => (this.#chunks.get(key) ?? []).map((chunk) => ({ chunk, score })));
     return hits.slice(0, limit);
   }
 }

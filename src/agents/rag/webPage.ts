@@ -154,8 +154,8 @@ function request(
     const get = url.protocol === 'https:' ? getHttps : getHttp;
     const headers = { accept: 'text/html, text/*;q=0.9, application/json;q=0.8', 'user-agent': 'farwharf' };
     const { agent, proxy } = routes.to(url);
-    const asked = get(url, { lookup: checkedLookup, agent, signal, headers }, (response) => {
-      const failure = answerOfProxy(asked, response.statusCode ?? 0, { url, proxy, isEditors: agent === undefined });
+    const outgoing = get(url, { lookup: checkedLookup, agent, signal, headers }, (response) => {
+      const failure = answerOfProxy(outgoing, response.statusCode ?? 0, { url, proxy, isEditors: agent === undefined });
       if (failure === undefined) return resolve({ response, isPrivate });
       response.destroy();
       reject(failure);

@@ -107,9 +107,9 @@ export class Recording implements AsyncDisposable {
   whyMissing(call: ExecCall): MissingReason {
     this.#byPlace ??= Map.groupBy(this.#entries.values(), placeOf);
     const { code } = this.#toEntry(call);
-    const known = this.#byPlace.get(placeOf(call));
-    if (known === undefined) return 'new';
-    return known.some((entry) => entry.code === code) ? 'input' : 'code';
+    const earlier = this.#byPlace.get(placeOf(call));
+    if (earlier === undefined) return 'new';
+    return earlier.some((entry) => entry.code === code) ? 'input' : 'code';
   }
 
   /** Writes the file atomically. */

@@ -53,12 +53,17 @@ class Checker {
   #objectIssues(schema: JsonSchema, value: unknown, at: string, depth: number): Issues {
     if (!isRecord(value)) return [];
     const { properties, required, additionalProperties, propertyNames } = schema;
-    const known = isRecord(properties) ? properties : {};
+    const propertySchemas = isRecord(properties) ? properties : {};
     const missing = Array.isArray(required) ? required.filter((key) => !Object.hasOwn(value, String(key))) : [];
     return [
       ...missing.map((key) => issue(`${at}.${String(key)}`, 'is missing')),
       ...Object.entries(value).flatMap(([key, item]) => [
-        ...this.issues(Object.hasOwn(known, key) ? known[key] : additionalProperties, item, `${at}.${key}`, depth + 1),
+        ...this.issues(
+          Object.hasOwn(propertySchemas, key) ? propertySchemas[key] : additionalProperties,
+          item,
+          `${at}.${key}`,
+          depth + 1,
+        ),
         ...this.issues(propertyNames, key, `the key ${key}`, depth + 1),
       ]),
     ];
@@ -80,12 +85,12 @@ class Checker {
   }
 
   #resolve(reference: string): unknown {
-    let found: unknown = this.#root;
+    let subschema: unknown = this.#root;
     for (const key of reference.replace(/^#\/?/, '').split('/').filter(Boolean)) {
       const name = decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~');
-      found = isRecord(found) && Object.hasOwn(found, name) ? found[name] : undefined;
+      subschema = isRecord(subschema) && Object.hasOwn(subschema, name) ? subschema[name] : undefined;
     }
-    return found;
+    return subschema;
   }
 }
 

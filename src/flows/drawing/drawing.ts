@@ -72,16 +72,16 @@ export function edgeAt({ edges }: Pick<Drawing, 'edges'>, key: string | undefine
 }
 
 /** Everything drawn for a flow and its expanded nested flows, in one coordinate system; outer nodes come before inner ones. */
-export function drawFlow(shown: FlowLayout): Drawing {
+export function drawFlow(flowLayout: FlowLayout): Drawing {
   const nodes: DrawnNode[] = [];
   const edges: DrawnEdge[] = [];
-  addFlow(shown, '', { x: 0, y: 0 }, nodes, edges);
-  const { x, y, width, height } = shown.layout;
+  addFlow(flowLayout, '', { x: 0, y: 0 }, nodes, edges);
+  const { x, y, width, height } = flowLayout.layout;
   return { nodes, edges, bounds: { x, y, width, height } };
 }
 
-function addFlow(shown: FlowLayout, path: string, offset: Point, nodes: DrawnNode[], edges: DrawnEdge[]): void {
-  const { graph, layout, stubs, inner } = shown;
+function addFlow(flowLayout: FlowLayout, path: string, offset: Point, nodes: DrawnNode[], edges: DrawnEdge[]): void {
+  const { graph, layout, stubs, inner } = flowLayout;
   const at = <T extends Point>(point: T): T => ({ ...point, x: point.x + offset.x, y: point.y + offset.y });
   const add = (
     id: string,

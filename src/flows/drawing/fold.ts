@@ -85,8 +85,8 @@ function boxOf({ nodes, edges }: Layout, segment: Segment): Box {
   const inside = [...nodes.values()].filter((node) => holds(segment, node));
   const [top, bottom] = [Math.min(...inside.map(({ y }) => y)), Math.max(...inside.map(({ y, height }) => y + height))];
   const points = [...edges.values()].flatMap((edge) => edge.points);
-  const own = points.filter(({ y }) => y >= top && y <= bottom);
-  const { x, width } = boundsOf([...inside, ...own.map((point) => ({ ...point, width: 0, height: 0 }))]);
+  const bandPoints = points.filter(({ y }) => y >= top && y <= bottom);
+  const { x, width } = boundsOf([...inside, ...bandPoints.map((point) => ({ ...point, width: 0, height: 0 }))]);
   return { x, y: top, width: width + LOOP_REACH, height: bottom - top };
 }
 

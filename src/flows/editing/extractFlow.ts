@@ -68,10 +68,12 @@ export function extractFlow(
   const edits: TextEdit[] = [...library.edits, map.insertAbove(anchor, lines)];
   for (const edge of cut.inner) edits.push(removeConnection(context, edge));
   for (const edge of cut.entering) edits.push(replaceArgument(context, edge, 1, variable));
-  const kept = new Set<string>();
+  const remaining = new Set<string>();
   for (const edge of cut.leaving) {
-    edits.push(kept.has(edge.action) ? removeConnection(context, edge) : replaceArgument(context, edge, 0, variable));
-    kept.add(edge.action);
+    edits.push(
+      remaining.has(edge.action) ? removeConnection(context, edge) : replaceArgument(context, edge, 0, variable),
+    );
+    remaining.add(edge.action);
   }
   if (flow.graph.start === cut.entry) edits.push(writeStart(context, variable, startOf(anchor)));
   const id = nameIn(place.scope, variable);

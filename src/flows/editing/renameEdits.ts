@@ -40,7 +40,7 @@ export function renameAction(
     if (exit === undefined) return refuse(`The flow no longer has a node "${id}".`);
     let hasGrown = !exits.has(key);
     exits.set(key, { flow: graph.id, node: id });
-    if (exit.actions.known.some((known) => known.action === name)) {
+    if (exit.actions.known.some((exitAction) => exitAction.action === name)) {
       refuse(`"${id}" already returns the action "${name}". Choose another name.`);
     }
     for (const { range, source, action: taken } of graph.edges) {
@@ -48,7 +48,7 @@ export function renameAction(
         refuse(`"${id}" already has a connection for "${name}" in line ${range.start.line + 1}. Choose another name.`);
       }
     }
-    const returned = exit.actions.known.find((known) => known.action === action);
+    const returned = exit.actions.known.find((each) => each.action === action);
     for (const range of returned?.ranges ?? []) hasGrown = add(range) || hasGrown;
     for (const edge of graph.edges) {
       if (edge.source !== id || edge.action !== action) continue;
@@ -81,7 +81,7 @@ function sharesPlace(
   places: ReadonlyMap<string, SourceRange>,
 ): boolean {
   const node = graph.nodes.find((one) => one.id === id);
-  const returned = node?.actions.known.find((known) => known.action === action)?.ranges ?? [];
+  const returned = node?.actions.known.find((nodeAction) => nodeAction.action === action)?.ranges ?? [];
   const connected = graph.edges.filter((edge) => edge.source === id && edge.action === action);
   const all = [...returned, ...connected.flatMap(({ actionRange }) => actionRange ?? [])];
   return all.some(({ file, start }) => places.has(`${file} ${start.offset}`));

@@ -19,17 +19,17 @@ const RESERVED = new Set(
 
 /** An unused variable name for an instance of the class: `Review` becomes `review`. */
 export function freeVariable(map: SourceMap, className: string): string {
-  const taken = new Set<string>();
+  const usedNames = new Set<string>();
   visitNodes(map.program, (node) => {
-    if (node.type === 'Identifier') taken.add(node.name);
+    if (node.type === 'Identifier') usedNames.add(node.name);
   });
   if (!CLASS_NAME.test(className))
     refuse(`"${className}" is not a valid class name. Use letters and digits, as in ReviewDraft.`);
-  if (taken.has(className)) refuse(`The file already uses the name ${className}. Choose another.`);
+  if (usedNames.has(className)) refuse(`The file already uses the name ${className}. Choose another.`);
   const wanted = className.replace(/^\p{Lu}+(?=\p{Lu}\p{Ll})|^\p{Lu}+/u, (capitals) => capitals.toLowerCase());
   const stem = wanted === className || RESERVED.has(wanted) ? `${wanted}Node` : wanted;
   let name = stem;
-  for (let number = 2; taken.has(name); number += 1) name = `${stem}${number}`;
+  for (let number = 2; usedNames.has(name); number += 1) name = `${stem}${number}`;
   return name;
 }
 

@@ -29,9 +29,9 @@ interface Graph {
  * The graph of a `Flow` object of `farwharf/agents`, also of another copy of that library. Undefined for anything else.
  */
 export function graphOfFlow(flow: object, outer: readonly object[] = []): ExactGraph | undefined {
-  const known = graphOf(flow);
-  if (known === undefined || outer.includes(flow)) return undefined;
-  const { start, all } = known;
+  const existing = graphOf(flow);
+  if (existing === undefined || outer.includes(flow)) return undefined;
+  const { start, all } = existing;
   return {
     label: String(Reflect.get(flow, 'name')),
     className: flow.constructor.name,
@@ -49,8 +49,8 @@ export function graphOfFlow(flow: object, outer: readonly object[] = []): ExactG
 }
 
 function graphOf(flow: object): Graph | undefined {
-  const known: unknown = Reflect.get(flow, graphNodes);
-  return isGraph(known) ? known : undefined;
+  const nodes: unknown = Reflect.get(flow, graphNodes);
+  return isGraph(nodes) ? nodes : undefined;
 }
 
 function isGraph(value: unknown): value is Graph {

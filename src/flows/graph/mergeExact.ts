@@ -9,8 +9,8 @@ export function mergeExact(file: FlowFile, exact: readonly ExactGraph[]): FlowFi
   const byLabel = new Map<string, ExactGraph>();
   for (const graph of exact) collect(graph, byLabel);
   const flows = file.flows.map((graph) => {
-    const known = byLabel.get(graph.label);
-    return known === undefined ? graph : mergeGraph(graph, known, file.flows);
+    const sourceGraph = byLabel.get(graph.label);
+    return sourceGraph === undefined ? graph : mergeGraph(graph, sourceGraph, file.flows);
   });
   const isSettled = (graph: FlowGraph): boolean => byLabel.has(graph.label);
   return { ...file, flows, unread: flows.every(isSettled) ? [] : file.unread };

@@ -10,10 +10,10 @@ type Inputs = ReadonlyMap<string, unknown>;
  * @param text of the file.
  */
 export function neededKeys(file: Pick<FlowFile, 'flows'>, flow: FlowGraph, text: string): Inputs {
-  const [own] = flow.runs;
-  if (own !== undefined && !skipsMain(text)) return new Map();
-  const keys = new Set([...(own?.keys ?? []), ...readKeys(file, flow)]);
-  const values = new Map(own?.values);
+  const [run] = flow.runs;
+  if (run !== undefined && !skipsMain(text)) return new Map();
+  const keys = new Set([...(run?.keys ?? []), ...readKeys(file, flow)]);
+  const values = new Map(run?.values);
   return new Map([...keys].map((key) => [key, values.get(key)]));
 }
 

@@ -32,14 +32,14 @@ const RULES: Rules<Arguments, void> = {
     }
   },
   ObjectPattern({ properties }, interpreter, value, scope, isNew) {
-    const taken = new Set<string>();
+    const boundKeys = new Set<string>();
     for (const property of properties) {
       if (property.type === 'RestElement') {
-        bindPattern(interpreter, property.argument, restOf(value, taken, property, scope), scope, isNew);
+        bindPattern(interpreter, property.argument, restOf(value, boundKeys, property, scope), scope, isNew);
         continue;
       }
       const key = keyName(property.key, property.computed);
-      if (key !== undefined) taken.add(key);
+      if (key !== undefined) boundKeys.add(key);
       const { value: target } = property;
       const isGuarded = target.type === 'AssignmentPattern';
       if (isGuarded && value.type === 'shared' && key !== undefined) value.use.guarded.add(key);
@@ -108,9 +108,9 @@ function withDefault(interpreter: AbstractInterpreter, value: Value, fallback: t
   return union([...values.filter(({ type }) => type !== 'undefined'), otherwise]);
 }
 
-function restOf(value: Value, taken: ReadonlySet<string>, node: t.Node, scope: Scope): Value {
+function restOf(value: Value, boundKeys: ReadonlySet<string>, node: t.Node, scope: Scope): Value {
   if (value.type === 'object') {
-    const fields = new Map([...value.fields].filter(([key]) => !taken.has(key)));
+    const fields = new Map([...value.fields].filter(([key]) => !boundKeys.has(key)));
     return { type: 'object', fields, isOpen: value.isOpen };
   }
   if (value.type === 'shared' && value.path.length === 0) {

@@ -111,13 +111,13 @@ function callMember(
       const origin = { file: scope.file, node: callee.object };
       hide(interpreter, undefined, origin, `The flow that this connects is unknown: ${one.reason}.`);
     }
-    const known =
+    const result =
       global !== undefined
         ? callGlobal(interpreter, global, args, node, scope)
         : one.type === 'array' && name !== undefined
           ? callArrayMethod(interpreter, one, name, args, node, scope)
           : undefined;
-    if (known !== undefined) return known;
+    if (result !== undefined) return result;
     const called = interpreter.read(one, name, callee, scope);
     if (global === undefined) return callValue(interpreter, called, args, node, scope);
     followArguments(interpreter, args);

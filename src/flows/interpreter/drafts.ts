@@ -168,8 +168,8 @@ export function noteRun(
   interpreter.limit.spend('fact', shared.type === 'object' ? shared.fields.size + 1 : 1);
   const keys = shared.type === 'object' && !shared.isOpen ? [...shared.fields.keys()] : undefined;
   const object = shared.type === 'object' ? shared.origin : undefined;
-  const known = shared.type === 'object' && !shared.isOpen ? [...shared.fields] : [];
-  const plain = known.map(([key, value]) => [key, plainData(value)] as const);
+  const fields = shared.type === 'object' && !shared.isOpen ? [...shared.fields] : [];
+  const plain = fields.map(([key, value]) => [key, plainData(value)] as const);
   const values = plain.filter(([, value]) => value !== undefined);
   flow.flow?.runs.push({ origin: { file, node }, keys, values, object });
 }

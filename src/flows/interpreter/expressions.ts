@@ -142,8 +142,8 @@ function evaluateClass(
   interpreter: AbstractInterpreter,
   scope: Scope,
 ): Value {
-  const known = interpreter.findings.classes.get(node);
-  if (known?.scope === scope) return known;
+  const existing = interpreter.findings.classes.get(node);
+  if (existing?.scope === scope) return existing;
   const parent = !given(node.superClass) ? undefined : interpreter.evaluate(node.superClass, scope);
   const statics = new Map<string, Value>();
   const value: ClassValue = { type: 'class', node, scope, name: node.id?.name ?? '', parent, statics };

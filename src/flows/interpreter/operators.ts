@@ -47,11 +47,11 @@ export const OPERATORS: Rules<[interpreter: AbstractInterpreter, scope: Scope], 
     interpreter.branches.maybe(() => {
       second = interpreter.evaluate(right, scope);
     });
-    const kept = alternatives(first).filter((value) => {
+    const remaining = alternatives(first).filter((value) => {
       if (operator === '??') return value.type !== 'undefined' && value.type !== 'null';
       return truth(value) !== (operator === '&&');
     });
-    return union([...kept, second]);
+    return union([...remaining, second]);
   },
   BinaryExpression(node, interpreter, scope) {
     const { left, right, operator } = node;

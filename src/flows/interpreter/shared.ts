@@ -50,9 +50,9 @@ export function readSharedKey(
     isGuarded,
     isOwn: cell !== undefined && isTrue(interpreter.branches.read(cell)),
   };
-  const known = use.reads.get(created.range.start.offset);
-  if (known === undefined) use.reads.set(created.range.start.offset, created);
-  return { type: 'shared', use, path: [key], access: known ?? created };
+  const earlier = use.reads.get(created.range.start.offset);
+  if (earlier === undefined) use.reads.set(created.range.start.offset, created);
+  return { type: 'shared', use, path: [key], access: earlier ?? created };
 }
 
 // Method names are not keys: `shared.notes.push` reads `notes`.

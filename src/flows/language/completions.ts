@@ -64,7 +64,7 @@ function isNamed({ id }: FlowNode, written: string): boolean {
 }
 
 function actionCompletions(flows: readonly FlowGraph[], source: string, quote: string, from: number): FlowCompletion[] {
-  const found = new Map<string, { readonly completion: FlowCompletion; readonly isFree: boolean }>();
+  const byLabel = new Map<string, { readonly completion: FlowCompletion; readonly isFree: boolean }>();
   for (const { edges, nodes } of flows) {
     for (const node of nodes.filter((one) => isNamed(one, source))) {
       for (const { action } of node.actions.known) {
@@ -73,22 +73,22 @@ function actionCompletions(flows: readonly FlowGraph[], source: string, quote: s
         const detail = edge === undefined ? `returned by ${node.label}, not connected yet` : to;
         const text = quote === '' ? `'${action}'` : action;
         const completion: FlowCompletion = { label: action, kind: 'action', text, from, detail };
-        found.set(action, { completion, isFree: edge === undefined });
+        byLabel.set(action, { completion, isFree: edge === undefined });
       }
     }
   }
   // Unconnected actions come first.
-  return [...found.values()].sort((a, b) => Number(b.isFree) - Number(a.isFree)).map(({ completion }) => completion);
+  return [...byLabel.values()].sort((a, b) => Number(b.isFree) - Number(a.isFree)).map(({ completion }) => completion);
 }
 
 function nodeCompletions(flows: readonly FlowGraph[], from: number, mayEnd: boolean): FlowCompletion[] {
-  const found = new Map<string, FlowCompletion>();
+  const completionsByLabel = new Map<string, FlowCompletion>();
   for (const { id, className, summary } of flows.flatMap(({ nodes }) => nodes)) {
     if (!/^#?[\p{ID_Start}$_][\p{ID_Continue}$.]*$/u.test(id)) continue; // inline: it has no name to write
-    found.set(id, { label: id, kind: 'node', text: id, from, detail: summary ?? className });
+    completionsByLabel.set(id, { label: id, kind: 'node', text: id, from, detail: summary ?? className });
   }
   const end: FlowCompletion = { label: 'null', kind: 'node', text: 'null', from, detail: 'ends the flow' };
-  return mayEnd ? [...found.values(), end] : [...found.values()];
+  return mayEnd ? [...completionsByLabel.values(), end] : [...completionsByLabel.values()];
 }
 
 function keyCompletions(flows: readonly FlowGraph[], from: number): FlowCompletion[] {
@@ -100,10 +100,10 @@ function keyCompletions(flows: readonly FlowGraph[], from: number): FlowCompleti
 
 /** All keys that flows use or start with, in alphabetical order. */
 function keysOf(flows: readonly FlowGraph[]): SharedKey[] {
-  const found = new Map<string, { writers: Set<string>; readers: Set<string> }>();
+  const usesByKey = new Map<string, { writers: Set<string>; readers: Set<string> }>();
   const usesOf = (key: string): { writers: Set<string>; readers: Set<string> } => {
-    const uses = found.get(key) ?? { writers: new Set(), readers: new Set() };
-    found.set(key, uses);
+    const uses = usesByKey.get(key) ?? { writers: new Set(), readers: new Set() };
+    usesByKey.set(key, uses);
     return uses;
   };
   for (const { nodes, runs } of flows) {
@@ -113,7 +113,7 @@ function keysOf(flows: readonly FlowGraph[]): SharedKey[] {
     }
     for (const key of runs.flatMap(({ keys }) => keys ?? [])) usesOf(key).writers.add('run()');
   }
-  return [...found]
+  return [...usesByKey]
     .map(([key, { writers, readers }]) => ({ key, writers: [...writers], readers: [...readers] }))
     .toSorted((a, b) => (a.key < b.key ? -1 : 1));
 }

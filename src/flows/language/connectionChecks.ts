@@ -58,7 +58,7 @@ function looseActions({ graph, reached }: Examined): (ReturnedAction & { readonl
   const connected = new Set(graph.edges.map(({ source, action }) => `${source}:${action}`));
   const returned = graph.nodes
     .filter(({ id }) => reached.has(id))
-    .flatMap((node) => node.actions.known.map((known) => ({ node, ...known })));
+    .flatMap((node) => node.actions.known.map((possible) => ({ node, ...possible })));
   return returned.filter(({ node, action }) => !connected.has(`${node.id}:${action}`));
 }
 
@@ -88,9 +88,9 @@ function newClassName(action: string, nodes: readonly FlowNode[]): string {
   const words = action.match(/[\p{L}\p{N}]+/gu) ?? [];
   const joined = words.map((word) => (word[0]?.toUpperCase() ?? '') + word.slice(1)).join('');
   const stem = action === 'default' || !/^\p{L}/u.test(joined) ? 'NextStep' : joined;
-  const taken = new Set(nodes.map(({ className }) => className));
+  const classNames = new Set(nodes.map(({ className }) => className));
   let name = stem;
-  for (let number = 2; taken.has(name); number += 1) name = `${stem}${number}`;
+  for (let number = 2; classNames.has(name); number += 1) name = `${stem}${number}`;
   return name;
 }
 
@@ -125,16 +125,16 @@ export function unusedConnections(examined: Examined): FlowDiagnostic[] {
     return returns.has(`${node.id}:${edge.action}`) ? [] : [{ edge, node }];
   });
   return unused.slice(0, MAX_FAULTS).map(({ edge, node }): FlowDiagnostic => {
-    const known = node.actions.known.slice(0, MAX_RELATED);
-    const more = node.actions.known.length > known.length ? ', …' : '';
-    const returned = known.map(({ action }) => `"${action}"`).join(', ') + more || 'nothing';
+    const firstActions = node.actions.known.slice(0, MAX_RELATED);
+    const more = node.actions.known.length > firstActions.length ? ', …' : '';
+    const returned = firstActions.map(({ action }) => `"${action}"`).join(', ') + more || 'nothing';
     const range = edge.actionRange?.file === file.file ? edge.actionRange : edge.range;
     return {
       code: 'unused-connection',
       severity: 'warning',
       message: `"${node.label}" never returns the action "${edge.action}" (it returns ${returned}), so this connection is never taken.`,
       range,
-      related: known.flatMap(({ action, ranges }) =>
+      related: firstActions.flatMap(({ action, ranges }) =>
         ranges.slice(0, 1).map((place) => ({ message: `returns "${action}"`, range: place })),
       ),
       fixes: [
@@ -151,7 +151,7 @@ export function unusedConnections(examined: Examined): FlowDiagnostic[] {
 function replacements({ action, actionRange }: FlowEdge, { actions }: FlowNode): Fix[] {
   if (actionRange === undefined || action.length > MAX_COMPARED) return [];
   const names = actions.known
-    .map((known) => known.action)
+    .map((possible) => possible.action)
     .filter((name) => name.length <= MAX_COMPARED && !/['"`\\]/.test(name))
     .slice(0, MAX_RELATED);
   const range = insideQuotes(actionRange);

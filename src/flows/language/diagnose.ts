@@ -37,8 +37,8 @@ export function diagnose(file: FlowFile): FlowDiagnostic[] {
   const diagnostics: FlowDiagnostic[] = [];
   if (file.syntaxError !== undefined) {
     const { message, range } = file.syntaxError;
-    const shown = file.isStale ? ' The last version without errors is shown until you fix it.' : '';
-    diagnostics.push(fileFault('syntax', 'error', `${message}.${shown}`, range));
+    const staleNote = file.isStale ? ' The last version without errors is shown until you fix it.' : '';
+    diagnostics.push(fileFault('syntax', 'error', `${message}.${staleNote}`, range));
   }
   if (file.isStale) return diagnostics;
   for (const { reason, range } of file.unread) diagnostics.push(fileFault('unread', 'hint', reason, range));
@@ -62,12 +62,12 @@ export function diagnose(file: FlowFile): FlowDiagnostic[] {
 function worst(diagnostics: readonly FlowDiagnostic[]): FlowDiagnostic[] {
   if (diagnostics.length <= MAX_DIAGNOSTICS) return [...diagnostics];
   const ranked = SEVERITIES.flatMap((severity) => diagnostics.filter((one) => one.severity === severity));
-  const kept = ranked.slice(0, MAX_DIAGNOSTICS - 1);
-  const [next = diagnostics[0]] = ranked.slice(kept.length);
-  if (next === undefined) return kept;
-  const more = (ranked.length - kept.length).toLocaleString('en-US');
+  const reported = ranked.slice(0, MAX_DIAGNOSTICS - 1);
+  const [next = diagnostics[0]] = ranked.slice(reported.length);
+  if (next === undefined) return reported;
+  const more = (ranked.length - reported.length).toLocaleString('en-US');
   const message = `${more} more problems in this file are not listed, starting here.`;
-  return [...kept, fileFault('unread', 'hint', message, next.range)];
+  return [...reported, fileFault('unread', 'hint', message, next.range)];
 }
 
 /** Providers that LLMClient does not know, and models of no provider or of another one. */

@@ -36,27 +36,27 @@ export function unwrittenKeys(examined: Examined): FlowDiagnostic[] {
     return [];
   const runs = graph.runs.map(({ keys }) => keys);
   const isKnown = runs.length > 0 && runs.every((keys) => keys !== undefined);
-  const given = isKnown ? runs.reduce((a, b) => a?.filter((key) => b?.includes(key))) : [];
+  const initialKeys = isKnown ? runs.reduce((a, b) => a?.filter((key) => b?.includes(key))) : [];
   const writers = Map.groupBy(writersOf(file, graph), ({ key }) => key);
   const missing = new Map<string, Missing>();
-  const report = (found: Missing): void => {
-    const { access } = found;
+  const report = (unwritten: Missing): void => {
+    const { access } = unwritten;
     // With an unknown initial state, a key that no node creates is probably an input, unless it looks like one that is written.
     const isCreated = writers.get(access.key)?.some(({ creates }) => creates) === true;
     const isMisspelled = !writers.has(access.key) && misspelled(access.key, writers.keys()) !== undefined;
     const isReported = isKnown || isCreated || isMisspelled;
-    if (missing.size < MAX_FAULTS && isReported) missing.set(placeOf(access.range), found);
+    if (missing.size < MAX_FAULTS && isReported) missing.set(placeOf(access.range), unwritten);
   };
   // Only keys that are read matter; in large flows they are a small part of all keys.
   const read = file.flows.flatMap(({ nodes }) => nodes.flatMap(({ reads }) => reads.map(({ key }) => key)));
   const numbers = new Map([...new Set(read)].map((key, number) => [key, number]));
   const walk = { file, numbers, report, left: { visits: MAX_VISITS } };
-  followKeys(walk, graph, withKeys(walk, new Uint32Array((numbers.size >> 5) + 1), given ?? []));
-  return [...missing.values()].map((found) =>
-    describe(examined, found, {
+  followKeys(walk, graph, withKeys(walk, new Uint32Array((numbers.size >> 5) + 1), initialKeys ?? []));
+  return [...missing.values()].map((unwritten) =>
+    describe(examined, unwritten, {
       isKnown,
-      writers: writers.get(found.access.key) ?? [],
-      meant: writers.has(found.access.key) ? undefined : misspelled(found.access.key, writers.keys()),
+      writers: writers.get(unwritten.access.key) ?? [],
+      meant: writers.has(unwritten.access.key) ? undefined : misspelled(unwritten.access.key, writers.keys()),
     }),
   );
 }
@@ -148,9 +148,9 @@ function followKeys(walk: Walk, graph: FlowGraph, entry: Keys, depth = 0): Reado
   // A set keeps the order of the nodes to visit, each of them once.
   const left = new Set<string>();
   const arrive = (id: string, keys: Keys): void => {
-    const known = before.has(id);
-    const met = known ? meet(before.get(id), keys) : keys;
-    if (known && isSame(met, before.get(id))) return;
+    const isVisited = before.has(id);
+    const met = isVisited ? meet(before.get(id), keys) : keys;
+    if (isVisited && isSame(met, before.get(id))) return;
     before.set(id, met);
     left.add(id);
   };
@@ -197,9 +197,9 @@ interface At {
 
 function reportReads(walk: Walk, { graph, node, keys, depth }: At): void {
   if (keys === undefined) return;
-  const own = new Set(node.writes.filter(({ hook }) => hook === 'prep').map(({ key }) => key));
+  const preparedKeys = new Set(node.writes.filter(({ hook }) => hook === 'prep').map(({ key }) => key));
   for (const access of node.reads) {
-    const isOwn = access.isOwn || (access.hook === 'post' && own.has(access.key));
+    const isOwn = access.isOwn || (access.hook === 'post' && preparedKeys.has(access.key));
     if (!access.isGuarded && !isOwn && !hasKey(walk, keys, access.key)) walk.report?.({ graph, node, access });
   }
   const inner = depth < MAX_DEPTH ? walk.file.flows.find(({ id }) => id === node.flow) : undefined;

@@ -88,14 +88,14 @@ function endingNodes({ graph }: Examined): Set<string> {
 
 /** The nodes reached from a node; includes the node itself if a path leads back to it. */
 function spread(from: string, step: (id: string) => readonly (string | null)[]): Set<string> {
-  const found = new Set<string>();
+  const ends = new Set<string>();
   const left = [from];
   for (let id = left.pop(); id !== undefined; id = left.pop()) {
     for (const other of step(id)) {
-      if (other === null || found.has(other)) continue;
-      found.add(other);
+      if (other === null || ends.has(other)) continue;
+      ends.add(other);
       left.push(other);
     }
   }
-  return found;
+  return ends;
 }

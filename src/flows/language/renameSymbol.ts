@@ -107,8 +107,8 @@ function renameKey(
 function renameInVariables(source: SourceFile, flows: readonly ReadFlow[], key: string, newKey: string): TextEdit[] {
   const names = new Set<string>();
   for (const { origin } of flows.flatMap(({ instance }) => instance.flow.runs)) {
-    const [given] = origin.node.type === 'CallExpression' ? origin.node.arguments : [];
-    if (given?.type === 'Identifier' && origin.file === source) names.add(given.name);
+    const [argument] = origin.node.type === 'CallExpression' ? origin.node.arguments : [];
+    if (argument?.type === 'Identifier' && origin.file === source) names.add(argument.name);
   }
   const edits: TextEdit[] = [];
   const isState = (node: t.Node | null | undefined): boolean => node?.type === 'Identifier' && names.has(node.name);

@@ -61,15 +61,15 @@ function meanOfNeighbours(cell: GridCell, placed: ReadonlySet<GridCell>): number
 }
 
 function nearestFree(cell: GridCell, wish: number, settled: readonly GridCell[], obstacles: readonly Box[]): number {
-  const taken = [
+  const intervals = [
     ...settled.map((other): [number, number] => {
       const gap = gapBetween(other, cell);
       return [other.x - other.left - gap - cell.right, other.x + other.right + gap + cell.left];
     }),
     ...obstacles.map(({ x, width }): [number, number] => [x - cell.right, x + width + cell.left]),
   ];
-  const isFree = (x: number): boolean => taken.every(([from, to]) => x <= from || x >= to);
-  const candidates = [wish, ...taken.flat()].filter(isFree);
+  const isFree = (x: number): boolean => intervals.every(([from, to]) => x <= from || x >= to);
+  const candidates = [wish, ...intervals.flat()].filter(isFree);
   return candidates.reduce((best, x) => (Math.abs(x - wish) < Math.abs(best - wish) ? x : best), candidates[0] ?? wish);
 }
 

@@ -68,8 +68,8 @@ export function buildGrid(vertices: readonly Vertex[], arcs: readonly Arc[], loo
   const bends = new Map<string, GridCell>();
   const bendOf = (key: string, row: number): GridCell => {
     const name = bendKey(key, row);
-    const known = bends.get(name);
-    if (known !== undefined) return known;
+    const sharedBend = bends.get(name);
+    if (sharedBend !== undefined) return sharedBend;
     const bend = add({ key, isBend: true, row, left: BEND_HALF_WIDTH, right: BEND_HALF_WIDTH });
     bends.set(name, bend);
     return bend;
@@ -98,10 +98,10 @@ export const bendKey = (key: string, row: number): string => `${row} ${key}`;
 function linkOf(upper: GridCell, lower: GridCell, isBack: boolean): CellLink {
   const [some, others] =
     upper.below.length < lower.above.length ? [upper.below, lower.above] : [lower.above, upper.below];
-  const known = some.find((link) => link.upper === upper && link.lower === lower && link.isBack === isBack);
-  if (known !== undefined) {
-    known.weight += 1;
-    return known;
+  const existing = some.find((link) => link.upper === upper && link.lower === lower && link.isBack === isBack);
+  if (existing !== undefined) {
+    existing.weight += 1;
+    return existing;
   }
   const link = { upper, lower, isBack, weight: 1 };
   some.push(link);

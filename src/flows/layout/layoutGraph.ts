@@ -26,12 +26,12 @@ const LABEL_GAP = 8;
  * nodes that must be lower move down. Equal input returns an equal layout.
  */
 export function layoutGraph(graph: LayoutGraph, previous?: Layout): Layout {
-  const kept = previous === undefined || !sharesNodes(graph, previous) ? undefined : previous;
-  const oldRow = (vertex: Vertex): number | undefined => kept?.nodes.get(vertex.node.id)?.row;
+  const base = previous === undefined || !sharesNodes(graph, previous) ? undefined : previous;
+  const oldRow = (vertex: Vertex): number | undefined => base?.nodes.get(vertex.node.id)?.row;
   const { vertices, arcs } = buildVertices(graph);
   markBackArcs(vertices, oldRow);
   const rows = assignRows(vertices, oldRow);
-  const earlier = kept && { layout: kept, rows };
+  const earlier = base && { layout: base, rows };
   const grid = buildGrid(vertices, arcs, loopWidths(graph));
 
   const bands = bandsOf(grid, graph, earlier);

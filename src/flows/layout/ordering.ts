@@ -31,7 +31,7 @@ export function orderRows(rows: GridCell[][]): void {
 
 /** A depth-first walk from the top puts siblings side by side, in the order of the source. */
 function orderByReading(rows: GridCell[][]): void {
-  const found: GridCell[][] = rows.map(() => []);
+  const sorted: GridCell[][] = rows.map(() => []);
   const seen = new Set<GridCell>();
   const first = rows[0]?.[0]?.row ?? 0;
   for (const root of rows.flat()) {
@@ -39,11 +39,11 @@ function orderByReading(rows: GridCell[][]): void {
     for (let cell = stack.pop(); cell !== undefined; cell = stack.pop()) {
       if (seen.has(cell)) continue;
       seen.add(cell);
-      found[cell.row - first]?.push(cell);
+      sorted[cell.row - first]?.push(cell);
       for (const { lower } of cell.below.toReversed()) stack.push(lower);
     }
   }
-  found.forEach((cells, index) => {
+  sorted.forEach((cells, index) => {
     rows[index]?.splice(0, cells.length, ...cells);
     number(cells);
   });

@@ -49,8 +49,8 @@ function convertScope(
       chain.push(connectOf(link));
       placed.add(link);
     }
-    const known = reached.filter(({ wiring }) => isChained(wiring, creation)).map(({ link }) => link.target);
-    chain.push(...endings([creation.first, ...known]));
+    const chainedTargets = reached.filter(({ wiring }) => isChained(wiring, creation)).map(({ link }) => link.target);
+    chain.push(...endings([creation.first, ...chainedTargets]));
     chains.set(creation, chain);
     for (const { link, wiring } of later) {
       if (creation.name === undefined || wiring.start < creation.start) continue;

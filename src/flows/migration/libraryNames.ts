@@ -100,10 +100,10 @@ export class LibraryNames {
     if (depth > MAX_DEPTH) return undefined;
     const imported = this.#module.imports.get(name);
     if (imported !== undefined) return this.#imported(imported, depth);
-    const own = this.#classes.get(name);
-    const parent = own?.superClass ? this.#libraryOf(own.superClass, depth + 1) : undefined;
-    if (own === undefined || parent === undefined) return undefined;
-    return { library: parent.library, hasConstructor: parent.hasConstructor || constructorOf(own) !== undefined };
+    const className = this.#classes.get(name);
+    const parent = className?.superClass ? this.#libraryOf(className.superClass, depth + 1) : undefined;
+    if (className === undefined || parent === undefined) return undefined;
+    return { library: parent.library, hasConstructor: parent.hasConstructor || constructorOf(className) !== undefined };
   }
 
   #imported({ specifier, name }: ImportedName, depth: number): LibraryClass | undefined {
@@ -118,8 +118,8 @@ export class LibraryNames {
     if (typeof exported === 'string') return this.#named(exported, depth);
     if (exported !== undefined) return this.#imported(exported, depth);
     for (const specifier of this.#module.stars) {
-      const found = this.#imported({ specifier, name }, depth);
-      if (found !== undefined) return found;
+      const origin = this.#imported({ specifier, name }, depth);
+      if (origin !== undefined) return origin;
     }
     return undefined;
   }
@@ -127,8 +127,8 @@ export class LibraryNames {
   #otherFile(specifier: string): LibraryNames | undefined {
     const file = isRelative(specifier) ? this.#find(importCandidates(specifier, this.#path)) : undefined;
     if (file === undefined) return undefined;
-    const known = this.#others.get(file.path);
-    if (known !== undefined) return known;
+    const existing = this.#others.get(file.path);
+    if (existing !== undefined) return existing;
     const other = new LibraryNames(file, this.#find, PACKAGES_OF_OTHERS, this.#others);
     this.#others.set(file.path, other);
     return other;

@@ -53,8 +53,8 @@ function flowEdits(file: SourceFile, flow: t.Class | undefined): Edit[] {
   const shared = textOf(file, state) ?? 'any';
   const params = itemOf(file, methodOf(flow, 'prep')) ?? ANY_PARAMS;
   const [indent, lineBreak, step] = [indentOf(text, startOf(flow)), lineBreakOf(text), stepOf(text)];
-  const given = isTyped(file) ? `shared: ${shared}, params: ${params}` : 'shared, params';
-  const lines = [`${step}itemState(${given}) {`, `${step}${step}return { shared, params };`, `${step}}`];
+  const signature = isTyped(file) ? `shared: ${shared}, params: ${params}` : 'shared, params';
+  const lines = [`${step}itemState(${signature}) {`, `${step}${step}return { shared, params };`, `${step}}`];
   const method = lines.map((line) => lineBreak + indent + line).join('');
   const edits = [insertion(startOf(flow.body) + 1, method)];
   if (state !== undefined) edits.push(insertion(endOf(state), `, ${params}, { shared: ${shared}; params: ${params} }`));

@@ -93,18 +93,18 @@ function problemOf({ program, syntaxError }: SourceFile): string | undefined {
 
 /** Uses of what PocketFlow's nodes have and those of the library do not. */
 function unknownMembers({ program }: SourceFile): (Unconverted & { readonly isParams: boolean })[] {
-  const found: (Unconverted & { readonly isParams: boolean })[] = [];
-  if (program === undefined) return found;
+  const leftOver: (Unconverted & { readonly isParams: boolean })[] = [];
+  if (program === undefined) return leftOver;
   visitNodes(program, (node) => {
     if (node.type !== 'MemberExpression') return;
     const name = keyName(node.property, node.computed);
     if (name === undefined || !Object.hasOwn(MEMBERS, name)) return;
     if (OWN_MEMBERS.has(name) && node.object.type !== 'ThisExpression') return;
-    found.push({
+    leftOver.push({
       offset: startOf(node.property),
       message: `${name}: ${MEMBERS[name]}`,
       isParams: isParams(node),
     });
   });
-  return found;
+  return leftOver;
 }

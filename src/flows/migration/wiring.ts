@@ -56,13 +56,13 @@ interface FileWiring {
 export function readWiring(file: SourceFile, names: LibraryNames): FileWiring {
   const scopes = new Map<t.Node, WiringScope>();
   const others: t.Node[] = [];
-  const known: Units = new Map();
-  if (file.program === undefined) return { scopes: [], units: known, others };
+  const units: Units = new Map();
+  if (file.program === undefined) return { scopes: [], units, others };
   const parents = new Map<t.Node, t.Node>();
   const calls: ConnectionCall[] = [];
   visitNodes(file.program, (node, parent) => {
     if (parent !== undefined) parents.set(node, parent);
-    noteUnits(file, names, node, known);
+    noteUnits(file, names, node, units);
     if (isConnection(node)) calls.push(node);
   });
   const scopeOf = (node: t.Node): WiringScope => {
@@ -73,15 +73,15 @@ export function readWiring(file: SourceFile, names: LibraryNames): FileWiring {
   };
   const isUnit = (node: t.Node): boolean => {
     const at = unwrapped(node);
-    return at.type === 'NewExpression' ? names.kindOf(at.callee) !== undefined : known.has(file.textOf(at));
+    return at.type === 'NewExpression' ? names.kindOf(at.callee) !== undefined : units.has(file.textOf(at));
   };
   // Whatever is connected to a node is a node too, wherever it comes from.
-  for (let size = -1; size !== known.size; ) {
-    size = known.size;
+  for (let size = -1; size !== units.size; ) {
+    size = units.size;
     for (const call of calls.filter((one) => connects(one, isUnit))) {
       for (const { source, target } of linksOf(file, call) ?? []) {
-        note(known, source);
-        note(known, target);
+        note(units, source);
+        note(units, target);
       }
     }
   }
@@ -115,15 +115,15 @@ export function readWiring(file: SourceFile, names: LibraryNames): FileWiring {
     wirings.sort((a, b) => a.start - b.start);
     creations.sort((a, b) => a.start - b.start);
   }
-  return { scopes: [...scopes.values()], units: known, others };
+  return { scopes: [...scopes.values()], units, others };
 }
 
 /** Remembers the variables and properties that hold nodes or flows. */
-function noteUnits(file: SourceFile, names: LibraryNames, node: t.Node, known: Units): void {
+function noteUnits(file: SourceFile, names: LibraryNames, node: t.Node, units: Units): void {
   const noteNew = (text: string, value: t.Node | null | undefined): void => {
     const at = value ? unwrapped(value) : undefined;
     if (at?.type !== 'NewExpression' || names.kindOf(at.callee) === undefined) return;
-    note(known, text, file.textOf(at.callee));
+    note(units, text, file.textOf(at.callee));
   };
   if (node.type === 'NewExpression') noteNew(file.textOf(node), node);
   if (node.type === 'VariableDeclarator') {
@@ -137,19 +137,19 @@ function noteUnits(file: SourceFile, names: LibraryNames, node: t.Node, known: U
   const isFlow = node.type === 'NewExpression' && names.kindOf(node.callee) === 'flow';
   if (isFlow && names.isConstructedByLibrary(node.callee)) {
     const [first] = node.arguments;
-    if (first !== undefined) note(known, file.textOf(first));
+    if (first !== undefined) note(units, file.textOf(first));
   }
   if (node.type === 'AssignmentExpression') noteNew(file.textOf(node.left), node.right);
   if (node.type === 'ClassProperty' && node.key.type === 'Identifier') noteNew(`this.${node.key.name}`, node.value);
   if (node.type !== 'Identifier' || node.typeAnnotation?.type !== 'TSTypeAnnotation') return;
   const { typeAnnotation: type } = node.typeAnnotation;
   if (type.type !== 'TSTypeReference' || names.kindOf(type.typeName) === undefined) return;
-  note(known, node.name, file.textOf(type.typeName));
+  note(units, node.name, file.textOf(type.typeName));
 }
 
-function note(known: Units, text: string, className?: string): void {
-  const classes = known.get(text) ?? new Set();
-  known.set(text, className === undefined ? classes : classes.add(className));
+function note(units: Units, text: string, className?: string): void {
+  const classes = units.get(text) ?? new Set();
+  units.set(text, className === undefined ? classes : classes.add(className));
 }
 
 function isConnection(node: t.Node | undefined): node is ConnectionCall {

@@ -8,8 +8,8 @@ const MAX_BYTES = 32e6;
 /** Files on disk, for a FlowProject in a command, a worker or a test. Reads synchronously. */
 export const diskHost: FileHost = {
   version(file) {
-    const found = statSync(file, { throwIfNoEntry: false });
-    return found?.isFile() === true && found.size <= MAX_BYTES ? `${found.mtimeMs} ${found.size}` : undefined;
+    const stats = statSync(file, { throwIfNoEntry: false });
+    return stats?.isFile() === true && stats.size <= MAX_BYTES ? `${stats.mtimeMs} ${stats.size}` : undefined;
   },
   read(file) {
     try {

@@ -71,12 +71,14 @@ function compareGraphs(
     return changeOf(id, one, other, text, { node: source, edge });
   });
   const merged = <T>(pairs: readonly Pair<T>[]): T[] => pairs.flatMap(([one, other]) => other ?? one ?? []);
-  const known = new Set(merged(nodes).map((node) => node.id));
+  const nodeIds = new Set(merged(nodes).map((node) => node.id));
   return {
     graph: {
       ...graph,
       nodes: merged(nodes),
-      edges: merged(edges).filter(({ source, target }) => known.has(source) && (target === null || known.has(target))),
+      edges: merged(edges).filter(
+        ({ source, target }) => nodeIds.has(source) && (target === null || nodeIds.has(target)),
+      ),
     },
     changes: [...nodeChanges, ...edgeChanges],
   };

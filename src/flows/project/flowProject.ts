@@ -109,9 +109,9 @@ export class FlowProject {
     // The first candidate is the import's own path, and the others follow from it.
     const imports = new Map<string | undefined, ResolvedImport>();
     const reading = readSource(source, (candidates) => {
-      const found = imports.get(candidates[0]) ?? { candidates, source: this.#files.find(candidates) };
-      imports.set(candidates[0], found);
-      return found.source;
+      const entry = imports.get(candidates[0]) ?? { candidates, source: this.#files.find(candidates) };
+      imports.set(candidates[0], entry);
+      return entry.source;
     });
     return { reading, imports: [...imports.values()] };
   }
@@ -137,8 +137,8 @@ export class FlowProject {
     const edited = new Map<string, SourceFile>();
     for (const path of new Set([source.path, ...edits.map(({ range }) => range.file)])) {
       const before = path === source.path ? source.text : (this.#host.read(path) ?? '');
-      const own = edits.filter(({ range }) => range.file === path);
-      edited.set(path, new SourceFile(path, applyEdits(before, own)));
+      const fileEdits = edits.filter(({ range }) => range.file === path);
+      edited.set(path, new SourceFile(path, applyEdits(before, fileEdits)));
     }
     const main = edited.get(source.path) ?? source;
     const after = readSource(main, (candidates) => {
@@ -147,8 +147,8 @@ export class FlowProject {
     });
     const made = new Map(after.flows.map(({ graph }) => [graph.id, shapeOf(graph)]));
     const isRight = [...shapes].every(([id, shape]) => {
-      const own = made.get(id);
-      return own !== undefined && isSameShape(own, shape);
+      const editsOfFile = made.get(id);
+      return editsOfFile !== undefined && isSameShape(editsOfFile, shape);
     });
     if (main.syntaxError !== undefined || !isRight) {
       refuse('This change cannot be made in one step. Make it in the source.');

@@ -33,8 +33,8 @@ export class ParsedFiles {
     for (const file of candidates) {
       const version = this.#host.version(file);
       if (version === undefined) continue;
-      const known = this.#files.get(file);
-      if (known?.version === version) return known.source;
+      const cached = this.#files.get(file);
+      if (cached?.version === version) return cached.source;
       const text = this.#host.read(file);
       if (text !== undefined) return this.parse(file, text, version);
     }
@@ -42,9 +42,9 @@ export class ParsedFiles {
   }
 
   parse(file: string, text: string, version: string | number): SourceFile {
-    const known = this.#files.get(file)?.source;
-    if (known?.text !== text) this.count += 1;
-    const source = known?.text === text ? known : new SourceFile(file, text);
+    const earlierSource = this.#files.get(file)?.source;
+    if (earlierSource?.text !== text) this.count += 1;
+    const source = earlierSource?.text === text ? earlierSource : new SourceFile(file, text);
     setNewest(this.#files, file, { version, source }, MAX_PARSED);
     return source;
   }

@@ -27,9 +27,9 @@ export interface TypesSetUp {
 export async function setUpTypes(folder: string, dist: string): Promise<TypesSetUp> {
   const path = join(folder, 'node_modules', PACKAGE);
   const manifestPath = join(path, 'package.json');
-  const found = await readBounded(manifestPath, MAX_MANIFEST_BYTES);
-  const isTypesOnly = manifestSchema.safeParse(tryParseJson(String(found ?? ''))).data?.farwharfTypes === true;
-  if (found !== undefined && !isTypesOnly) return { path, status: 'installed' };
+  const manifestBytes = await readBounded(manifestPath, MAX_MANIFEST_BYTES);
+  const isTypesOnly = manifestSchema.safeParse(tryParseJson(String(manifestBytes ?? ''))).data?.farwharfTypes === true;
+  if (manifestBytes !== undefined && !isTypesOnly) return { path, status: 'installed' };
   const types = join(dist, 'flowTypes');
   if (!(await stat(types).catch((): undefined => undefined))?.isDirectory()) {
     throw new AppError('missing', `${types} does not exist, so this copy of Farwharf has no types. Install it again.`);

@@ -56,17 +56,17 @@ export async function readVersion(
 ): Promise<FlowVersion> {
   const text = await read(file);
   if (text === undefined) throw new AppError('missing', 'That revision does not have this file.');
-  const known = new Map<string, string | undefined>([[file, text]]);
+  const textOfFile = new Map<string, string | undefined>([[file, text]]);
   for (let round = 0; ; round += 1) {
     const wanted = new Set<string>();
     const find = (path: string): string | undefined => {
-      if (!known.has(path)) wanted.add(path);
-      return known.get(path);
+      if (!textOfFile.has(path)) wanted.add(path);
+      return textOfFile.get(path);
     };
     const host = { version: (path: string) => (find(path) === undefined ? undefined : 1), read: find };
     const flows = readFlows(file, text, host);
     if (wanted.size === 0 || round === MOST_ROUNDS) return { file: flows, hashes: sourceHashes(flows, find) };
-    for (const path of wanted) known.set(path, await read(path));
+    for (const path of wanted) textOfFile.set(path, await read(path));
   }
 }
 

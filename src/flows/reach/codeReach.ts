@@ -39,9 +39,9 @@ export class CodeReach {
   }
 
   #namesOf(file: SourceFile): ModuleNames {
-    const known = this.#modules.get(file) ?? new ModuleNames(file);
-    this.#modules.set(file, known);
-    return known;
+    const topNames = this.#modules.get(file) ?? new ModuleNames(file);
+    this.#modules.set(file, topNames);
+    return topNames;
   }
 
   #reachName(walk: Walk, file: SourceFile, name: string): void {

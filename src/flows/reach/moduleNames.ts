@@ -48,9 +48,9 @@ export class ModuleNames {
   }
 
   #define(name: string, code: t.Node): void {
-    const known = this.code.get(name);
-    if (known === undefined) this.code.set(name, [code]);
-    else known.push(code);
+    const definitions = this.code.get(name);
+    if (definitions === undefined) this.code.set(name, [code]);
+    else definitions.push(code);
   }
 
   #noteImport({ source, specifiers, importKind }: t.ImportDeclaration): void {

@@ -1,5 +1,5 @@
-import type * as t from '@babel/types';
 import { dirname, relative, sep } from 'node:path';
+import type * as t from '@babel/types';
 import type { FlowFile, FlowGraph, FlowNode, SourceRange } from '../graph/graph.ts';
 import { keyName, visitNodes } from '../syntax/nodes.ts';
 import { type SourceFile, startOf } from '../syntax/sourceFile.ts';
@@ -31,9 +31,9 @@ export function stepReach(file: FlowFile, find: FindFile): StepReach {
       left -= 1;
       if (left < 0) return;
       const place = `${path}/${node.label}`;
-      const known = byNode.get(node) ?? reachOf(node);
-      byNode.set(node, known);
-      if (Object.keys(known).length > 0) steps[place] = known;
+      const nodeReach = byNode.get(node) ?? reachOf(node);
+      byNode.set(node, nodeReach);
+      if (Object.keys(nodeReach).length > 0) steps[place] = nodeReach;
       const inner = depth < MAX_DEPTH ? file.flows.find(({ id }) => id === node.flow) : undefined;
       if (inner !== undefined) addFlow(inner, place, depth + 1);
     }
@@ -47,17 +47,17 @@ export function stepReach(file: FlowFile, find: FindFile): StepReach {
 }
 
 function codeOf({ ranges }: FlowNode, find: FindFile): readonly Code[] {
-  const own = ranges.class;
-  const classFile = own && find([own.file]);
-  const body = own && classFile && nodeAt(classFile, own, 'ClassDeclaration', 'ClassExpression');
+  const classRange = ranges.class;
+  const classFile = classRange && find([classRange.file]);
+  const body = classRange && classFile && nodeAt(classFile, classRange, 'ClassDeclaration', 'ClassExpression');
   const code = classFile && body ? membersOf(body).map((node) => ({ file: classFile, node })) : [];
   const instanceFile = find([ranges.instance.file]);
   if (instanceFile === undefined) return code;
   const hasConstructor =
     body?.body.body.some((member) => member.type === 'ClassMethod' && member.kind === 'constructor') === true;
-  const given = nodeAt(instanceFile, ranges.instance, 'NewExpression')?.arguments ?? [];
+  const args = nodeAt(instanceFile, ranges.instance, 'NewExpression')?.arguments ?? [];
   // Without a constructor of its own, the arguments are options of the library.
-  const nodes = hasConstructor ? given : given.flatMap(optionsOfResult);
+  const nodes = hasConstructor ? args : args.flatMap(optionsOfResult);
   return [...code, ...nodes.map((node) => ({ file: instanceFile, node }))];
 }
 
@@ -95,10 +95,10 @@ function nodeAt<T extends t.Node['type']>(
   ...types: readonly T[]
 ): Extract<t.Node, { type: T }> | undefined {
   const isWanted = (node: t.Node): node is Extract<t.Node, { type: T }> => types.some((type) => type === node.type);
-  let found: Extract<t.Node, { type: T }> | undefined;
+  let match: Extract<t.Node, { type: T }> | undefined;
   if (file.program === undefined) return undefined;
   visitNodes(file.program, (node) => {
-    if (isWanted(node) && startOf(node) === start.offset) found ??= node;
+    if (isWanted(node) && startOf(node) === start.offset) match ??= node;
   });
-  return found;
+  return match;
 }

@@ -33,14 +33,14 @@ export function followFile(module: Module, evaluator: Evaluator): void {
     if (called.scope.file === module.file && matters(called.node))
       evaluator.branches.maybe(() => evaluator.follow(called));
   }
-  const own = [...classes.values()].filter(({ scope }) => scope.file === module.file);
+  const fileClasses = [...classes.values()].filter(({ scope }) => scope.file === module.file);
   const constructed = instancesByClass(evaluator);
-  for (const value of own) {
+  for (const value of fileClasses) {
     if (isFlowClass(libraryOf(value)) && !constructed.has(value))
       evaluator.branches.maybe(() => constructUnseen(value, evaluator));
   }
   const instances = instancesByClass(evaluator);
-  for (const value of own) {
+  for (const value of fileClasses) {
     for (const method of methodsOf(value, instances.get(value))) {
       if (matters(method.node)) evaluator.branches.maybe(() => evaluator.follow(method));
     }
@@ -49,14 +49,14 @@ export function followFile(module: Module, evaluator: Evaluator): void {
 
 /** One instance of each class that has instances, including those of derived classes. */
 function instancesByClass({ findings }: Evaluator): ReadonlyMap<Value, Instance> {
-  const found = new Map<Value, Instance>();
+  const byClass = new Map<Value, Instance>();
   for (const instance of findings.instances) {
     for (let at: Value | undefined = instance.class; at?.type === 'class'; at = at.parent) {
-      if (found.has(at)) break;
-      found.set(at, instance);
+      if (byClass.has(at)) break;
+      byClass.set(at, instance);
     }
   }
-  return found;
+  return byClass;
 }
 
 function constructUnseen(value: ClassValue, evaluator: Evaluator): void {

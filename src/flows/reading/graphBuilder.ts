@@ -137,9 +137,9 @@ export class GraphBuilder {
   /** The actions that the last nodes of a nested flow return; undefined for other nodes, and for flows of items or branches. */
   #innerActions(node: Instance): NodeActions | undefined {
     if (!isFlow(node) || libraryOf(node.class) !== 'Flow') return undefined;
-    const known = this.#actions.get(node);
-    if (known === 'in progress') return { known: [], unknown: undefined }; // a flow that contains itself
-    if (known !== undefined) return known;
+    const cached = this.#actions.get(node);
+    if (cached === 'in progress') return { known: [], unknown: undefined }; // a flow that contains itself
+    if (cached !== undefined) return cached;
     if (this.#depth === MAX_DEPTH) {
       this.#evaluator.limit.exceed('level');
       return { known: [], unknown: undefined };

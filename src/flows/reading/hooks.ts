@@ -207,12 +207,12 @@ class Actions {
   }
 
   add(action: string, range: SourceRange, written: readonly string[]): void {
-    const known = this.#known.get(action);
-    if (known === undefined) {
+    const existing = this.#known.get(action);
+    if (existing === undefined) {
       this.#known.set(action, { ranges: [range], written: [...new Set(written)] });
       return;
     }
-    known.written = known.written.filter((key) => written.includes(key));
+    existing.written = existing.written.filter((key) => written.includes(key));
     this.addPlace(action, range);
   }
 
@@ -223,17 +223,17 @@ class Actions {
   }
 
   result(): NodeActions {
-    const known = [...this.#known].map(([action, facts]): ReturnedAction => ({ action, ...facts }));
-    return { known, unknown: this.unknown };
+    const returned = [...this.#known].map(([action, facts]): ReturnedAction => ({ action, ...facts }));
+    return { known: returned, unknown: this.unknown };
   }
 }
 
 /** The range of the hook, starting at its name. */
-export function hookRange(found: FoundMethod | undefined): SourceRange | undefined {
-  if (found === undefined) return undefined;
-  const { file } = found.home.scope;
-  const { start } = file.range(found.node.key);
-  return { ...file.range(found.node), start };
+export function hookRange(method: FoundMethod | undefined): SourceRange | undefined {
+  if (method === undefined) return undefined;
+  const { file } = method.home.scope;
+  const { start } = file.range(method.node.key);
+  return { ...file.range(method.node), start };
 }
 
 /** The actions that a type allows: a union of literals; undefined if it allows any text or is declared elsewhere. */

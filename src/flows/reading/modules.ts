@@ -49,8 +49,8 @@ export class Modules {
   }
 
   load(file: SourceFile): Module {
-    const known = this.#modules.get(file.path);
-    if (known !== undefined) return known;
+    const cached = this.#modules.get(file.path);
+    if (cached !== undefined) return cached;
     const module = new Module(file, this.evaluator);
     this.#modules.set(file.path, module);
     return module;
@@ -68,8 +68,8 @@ export class Modules {
 }
 
 function libraryValue(name: string): Value {
-  const known = LIBRARY_NAMES.find((one) => one === name);
-  if (known !== undefined) return { type: 'library', name: known };
+  const libraryName = LIBRARY_NAMES.find((one) => one === name);
+  if (libraryName !== undefined) return { type: 'library', name: libraryName };
   return { type: 'unknown', reason: `\`${name}\` of ${LIBRARY} is only known at run time`, origin: undefined };
 }
 

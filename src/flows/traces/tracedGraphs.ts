@@ -23,10 +23,10 @@ export class TracedGraphs {
   /** Adds a node. @throws AppError `limit` for more nodes than are drawn. */
   node(flow: string, name: string, inner: string | undefined): void {
     const graph = this.#graphOf(flow);
-    const known = graph.nodes.get(name);
+    const existing = graph.nodes.get(name);
     graph.start ??= name;
-    if (known !== undefined && (known.flow !== undefined || inner === undefined)) return;
-    this.#nodes += known === undefined ? 1 : 0;
+    if (existing !== undefined && (existing.flow !== undefined || inner === undefined)) return;
+    this.#nodes += existing === undefined ? 1 : 0;
     if (this.#nodes > MOST_NODES) throw new AppError('limit', `The trace has more than ${MOST_NODES} different steps.`);
     graph.nodes.set(name, {
       id: name,

@@ -17,7 +17,7 @@ export async function readArchivedFiles(
   paths: ReadonlySet<string>,
   signal?: AbortSignal,
 ): Promise<ReadonlyMap<string, Buffer>> {
-  const found = new Map<string, Buffer>();
+  const contents = new Map<string, Buffer>();
   let missing = paths.size;
   let total = 0;
   let wanted: TarEntry | undefined;
@@ -33,7 +33,7 @@ export async function readArchivedFiles(
     },
     end: () => {
       if (wanted === undefined) return;
-      found.set(wanted.name, Buffer.concat(parts));
+      contents.set(wanted.name, Buffer.concat(parts));
       total += wanted.size;
       missing -= 1;
     },
@@ -42,5 +42,5 @@ export async function readArchivedFiles(
     reader.write(chunk);
     if (missing === 0) break;
   }
-  return found;
+  return contents;
 }

@@ -182,8 +182,8 @@ export class ArchiveStore {
   /** Removes the oldest archives above the total limit, with the files that are useless without them. Manifests are small and stay. */
   async prune(inUse: ReadonlySet<string>, maxBytes: number = MAX_KEPT_BYTES): Promise<void> {
     const names = await readdir(this.#folder);
-    const found = await Promise.all(names.map((name) => measureFile(join(this.#folder, name))));
-    const files = found.filter((file) => file !== undefined).sort((a, b) => b.time - a.time);
+    const measured = await Promise.all(names.map((name) => measureFile(join(this.#folder, name))));
+    const files = measured.filter((file) => file !== undefined).sort((a, b) => b.time - a.time);
     const counted = new Set<string>();
     let total = 0;
     for (const { path, parts } of files) {

@@ -37,14 +37,14 @@ export async function failureFrames(
   signal: AbortSignal,
 ): Promise<readonly FailureFrame[]> {
   const positions = new Map<string, Position>();
-  const known = await submitted.list(record.id).then(
+  const submittedPaths = await submitted.list(record.id).then(
     (files) => new Set(files.map(({ path }) => path)),
     () => undefined,
   );
   const local = new SourceFiles(record);
   for (const reference of output.flatMap((line) => findReferences(line))) {
-    const path = known
-      ? workspacePaths(reference.path).find((each) => known.has(each))
+    const path = submittedPaths
+      ? workspacePaths(reference.path).find((each) => submittedPaths.has(each))
       : (await local.find(reference.path))?.path;
     if (path === undefined) continue;
     const key = `${path}:${reference.line}`;
@@ -53,14 +53,15 @@ export async function failureFrames(
     positions.set(key, { path, line: reference.line });
   }
   const last = [...positions.values()].slice(-MAX_FRAMES);
-  const texts = known
+  const texts = submittedPaths
     ? await submitted
         .read(record.id, [...new Set(last.map(({ path }) => path))], { signal })
         .catch((): ReadonlyMap<string, Uint8Array> => new Map())
     : new Map<string, Uint8Array>();
   const frames: FailureFrame[] = [];
   for (const position of last) {
-    const bytes = texts.get(position.path) ?? (known ? undefined : await readLocal(record.folder, position.path));
+    const bytes =
+      texts.get(position.path) ?? (submittedPaths ? undefined : await readLocal(record.folder, position.path));
     const frame = bytes && excerpt(position, Buffer.from(bytes).toString('utf8'));
     if (frame !== undefined) frames.push(frame);
   }

@@ -54,12 +54,12 @@ const MAX_HINTS = 4;
 /**
  * Known causes of such failures, in sentences: first those found from how the job ended, then those from its output, last lines first.
  *
- * @param known missing files that the folder contains.
+ * @param files missing files that the folder contains.
  */
 export function failureHints(
   { state, exitCode, reason }: Pick<JobRecord, 'state' | 'exitCode' | 'reason'>,
   output: readonly string[],
-  known: readonly MissingFile[] = [],
+  files: readonly MissingFile[] = [],
 ): readonly string[] {
   const hints = new Set<string>();
   if (state === 'timed_out') {
@@ -71,7 +71,7 @@ export function failureHints(
   if (exitHint !== undefined) hints.add(exitHint);
   for (const line of [reason ?? '', ...output.toReversed()]) {
     const missing = missingFileIn(line);
-    if (missing !== undefined) hints.add(printableLine(missingFileHint(missing, known)));
+    if (missing !== undefined) hints.add(printableLine(missingFileHint(missing, files)));
     for (const { pattern, hint } of RULES) {
       const match = pattern.exec(line.slice(0, 2_000));
       if (match !== null) hints.add(printableLine(hint(match[1] ?? '')));
@@ -81,8 +81,8 @@ export function failureHints(
   return [...hints].slice(0, MAX_HINTS);
 }
 
-function missingFileHint(printed: string, known: readonly MissingFile[]): string {
-  const file = known.find((each) => each.printed === printed);
+function missingFileHint(printed: string, files: readonly MissingFile[]): string {
+  const file = files.find((each) => each.printed === printed);
   if (file === undefined)
     return `The file ${printed} does not exist in the job. Check that it is in the folder and not left out: farwharf submit --dry-run lists both.`;
   return file.isSent

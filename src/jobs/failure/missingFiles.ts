@@ -44,20 +44,20 @@ export async function missingFiles(
 ): Promise<readonly MissingFile[]> {
   const missing = new Set(output.toReversed().flatMap((line) => missingFileIn(line) ?? []));
   if (missing.size === 0) return [];
-  const sent = await submitted.list(id).catch(() => undefined);
-  if (sent === undefined) return [];
+  const sentFiles = await submitted.list(id).catch(() => undefined);
+  if (sentFiles === undefined) return [];
   const wasSent = (path: string): boolean =>
-    sent.some((file) => file.path === path || file.path.startsWith(`${path}/`));
-  const found: MissingFile[] = [];
+    sentFiles.some((file) => file.path === path || file.path.startsWith(`${path}/`));
+  const result: MissingFile[] = [];
   for (const printed of [...missing].slice(0, MOST_CHECKED)) {
     const local = isMachinePath(printed) ? pathInside(folder, printed) : undefined;
     const path = local || (await firstOf(folder, workspacePaths(printed)));
     if (path === undefined) continue;
     const isSent = wasSent(path);
     // Under another path, it is another file.
-    if (!isSent || local !== undefined) found.push({ printed, path, isSent });
+    if (!isSent || local !== undefined) result.push({ printed, path, isSent });
   }
-  return found;
+  return result;
 }
 
 /** The first of these paths that the folder contains. */

@@ -29,11 +29,11 @@ export class LineShortener {
   }
 
   #shorten(line: string, isEnded: boolean): string {
-    const kept = line.slice(0, Math.max(0, MAX_LINE - this.#length));
+    const visible = line.slice(0, Math.max(0, MAX_LINE - this.#length));
     this.#length += line.length;
-    if (!isEnded) return kept;
+    if (!isEnded) return visible;
     const hidden = this.#length - MAX_LINE;
     this.#length = 0;
-    return hidden <= 0 ? `${kept}\n` : `${kept}… ${formatCount(hidden, 'more character')} in this line\n`;
+    return hidden <= 0 ? `${visible}\n` : `${visible}… ${formatCount(hidden, 'more character')} in this line\n`;
   }
 }

@@ -24,8 +24,8 @@ export class ViewText {
   push(event: SpooledEvent, results?: string): Printable {
     if (event.event === 'log') return this.#lines.push(this.#text.push(event));
     const before = this.flush();
-    const own = printableText(this.#text.push(event, results).replace(/^(?=.)/gm, MARK));
-    return printableText(before + this.#lines.push(own));
+    const note = printableText(this.#text.push(event, results).replace(/^(?=.)/gm, MARK));
+    return printableText(before + this.#lines.push(note));
   }
 
   /** The current text of a progress bar, which is not part of the text yet; empty if there is none. */

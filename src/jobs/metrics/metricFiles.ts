@@ -34,9 +34,9 @@ export async function readMetricFiles<F extends MetricFile>(
 ): Promise<ReadonlyMap<string, SeriesData>> {
   const table = new MetricTable();
   let room = MOST_BYTES;
-  const found = files.filter(({ path }) => isMetricFile(path)).toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  const folders = new Set(found.map(({ path }) => posix.dirname(path)));
-  for (const file of found.slice(0, MOST_FILES)) {
+  const metricFiles = files.filter(({ path }) => isMetricFile(path)).toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const folders = new Set(metricFiles.map(({ path }) => posix.dirname(path)));
+  for (const file of metricFiles.slice(0, MOST_FILES)) {
     room -= file.size;
     if (room < 0) break;
     const folder = posix.dirname(file.path);

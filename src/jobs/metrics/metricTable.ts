@@ -34,8 +34,8 @@ export class MetricTable {
   }
 
   #seriesOf(name: string): Series | undefined {
-    const known = this.#series.get(name);
-    if (known !== undefined || name === '' || this.#series.size >= MAX_SERIES) return known;
+    const existing = this.#series.get(name);
+    if (existing !== undefined || name === '' || this.#series.size >= MAX_SERIES) return existing;
     const series = new Series();
     this.#series.set(name, series);
     return series;

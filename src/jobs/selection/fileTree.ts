@@ -57,23 +57,23 @@ export function listLevel(
     return { draft, isItself: end < 0 };
   };
   for (const { path, size } of files) {
-    const found = find(path);
-    if (found === undefined) continue;
-    found.draft.sent += 1;
-    found.draft.sentBytes += size;
+    const node = find(path);
+    if (node === undefined) continue;
+    node.draft.sent += 1;
+    node.draft.sentBytes += size;
   }
   for (const exclusion of excluded) {
-    const found = find(exclusion.path);
-    if (found === undefined) continue;
-    if (!found.isItself) found.draft.leftOut += 1;
+    const node = find(exclusion.path);
+    if (node === undefined) continue;
+    if (!node.isItself) node.draft.leftOut += 1;
     else {
-      found.draft.exclusion = exclusion;
-      if (exclusion.type === 'directory') found.draft.isFolder = true;
+      node.draft.exclusion = exclusion;
+      if (exclusion.type === 'directory') node.draft.isFolder = true;
     }
   }
   for (const { path, target } of findings) {
-    const found = target === undefined ? undefined : find(path);
-    if (target !== undefined && found?.isItself) found.draft.target = target;
+    const node = target === undefined ? undefined : find(path);
+    if (target !== undefined && node?.isItself) node.draft.target = target;
   }
   const entries = [...drafts].map(([name, draft]): TreeEntry => ({ path: `${prefix}${name}`, name, ...draft }));
   entries.sort((a, b) => Number(b.isFolder) - Number(a.isFolder) || (a.name < b.name ? -1 : 1));
@@ -91,10 +91,10 @@ export function checkState(entry: TreeEntry, { exclude }: Pick<FileChoice, 'excl
 
 /** The choice after the user chose to send a path, or to leave it out. */
 export function chooseToSend({ include, exclude }: FileChoice, path: string, isSent: boolean): FileChoice {
-  const [own, other] = isSent ? [include, exclude] : [exclude, include];
+  const [rules, other] = isSent ? [include, exclude] : [exclude, include];
   // An earlier choice of the user is undone first. Only if that is not enough, a choice against the rules is added.
   const isUndone = other.includes(path);
-  const added = isUndone || own.includes(path) ? own : [...own, path];
+  const added = isUndone || rules.includes(path) ? rules : [...rules, path];
   const rest = other.filter((chosen) => chosen !== path);
   return isSent ? { include: added, exclude: rest } : { include: rest, exclude: added };
 }

@@ -42,9 +42,9 @@ async function findReads(
 ): Promise<readonly JobFinding[]> {
   const files = new Map(selection.files.map((file) => [file.path, file]));
   const rules = new Map(excluded.map((exclusion) => [exclusion.path, exclusion]));
-  const found = new Map<string, JobFinding>();
+  const findings = new Map<string, JobFinding>();
   // Only the first guess about a path counts.
-  const add = (path: string, finding: JobFinding): void => void (found.has(path) || found.set(path, finding));
+  const add = (path: string, finding: JobFinding): void => void (findings.has(path) || findings.set(path, finding));
   // Grows while it is read: the code that each file imports.
   const sources = new Set([script]);
   for (const reader of sources) {
@@ -59,9 +59,9 @@ async function findReads(
         add(absolute, describeMachinePath({ reader, line, path: absolute }, isSent ? place : null));
         continue;
       }
-      const sent = read.paths.find((path) => files.has(path));
-      if (sent !== undefined) {
-        if (read.isImport && sources.size < MAX_SOURCES) sources.add(sent);
+      const sentPath = read.paths.find((path) => files.has(path));
+      if (sentPath !== undefined) {
+        if (read.isImport && sources.size < MAX_SOURCES) sources.add(sentPath);
         continue;
       }
       const leftOut = await findLeftOut(selection.root, rules, read);
@@ -69,7 +69,7 @@ async function findReads(
       if (path !== undefined) add(path, describeRead({ reader, line, path }, leftOut?.exclusion));
     }
   }
-  return [...found.values()];
+  return [...findings.values()];
 }
 
 /** Whether a file, or a folder with some, is sent. */

@@ -23,12 +23,12 @@ export function suggestScripts(
   recent: readonly string[],
 ): { recent: string[]; found: string[] } {
   const paths = new Set(files.map(({ path }) => path));
-  const kept = recent.filter((line) => paths.has(scriptPath(line)));
+  const recentScripts = recent.filter((line) => paths.has(scriptPath(line)));
   const found = files
-    .filter(({ path, mode }) => isScript(path, mode) && !kept.includes(path))
+    .filter(({ path, mode }) => isScript(path, mode) && !recentScripts.includes(path))
     .map(({ path }) => path)
     .sort((a, b) => unlikeliness(a) - unlikeliness(b) || (a < b ? -1 : 1));
-  return { recent: kept, found };
+  return { recent: recentScripts, found };
 }
 
 function unlikeliness(path: string): number {

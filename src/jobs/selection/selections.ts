@@ -123,7 +123,7 @@ async function readPacking({ archive, ...paths }: PackedFiles): Promise<EarlierP
 /** A selection with more files; they replace those with the same path. */
 export function withFiles(selection: Selection, added: readonly SelectedFile[]): Selection {
   const paths = new Set(added.map(({ path }) => path));
-  const own = selection.files.filter(({ path }) => !paths.has(path));
-  const files = [...own, ...added].toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));
+  const others = selection.files.filter(({ path }) => !paths.has(path));
+  const files = [...others, ...added].toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));
   return { ...selection, files, totalBytes: files.reduce((sum, { size }) => sum + size, 0) };
 }

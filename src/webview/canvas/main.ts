@@ -77,11 +77,11 @@ const commands = [
 const body = html('div', { class: 'body' });
 
 const menuOfSelection = (at?: { readonly x: number; readonly y: number }): void => {
-  const shown = selected.filter(({ when }) => when?.() ?? true);
+  const available = selected.filter(({ when }) => when?.() ?? true);
   const box = actions.selectedNode?.box;
   const label = actions.selectedEdge?.label;
   const place = box === undefined ? (label ?? { x: 40, y: 40 }) : { x: box.x + 20, y: box.y + box.height };
-  openMenu(body, l10n.t('Selection'), shown, at ?? viewport.toSurface(place));
+  openMenu(body, l10n.t('Selection'), available, at ?? viewport.toSurface(place));
 };
 const menuBelow = (label: string, choices: readonly CanvasCommand[], below: HTMLElement): void => {
   const [button, area] = [below.getBoundingClientRect(), page.getBoundingClientRect()];

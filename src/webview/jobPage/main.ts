@@ -98,12 +98,12 @@ function showLegend(compared: readonly string[]): void {
   );
 }
 
-function showPlot(shown: ShownPlot, compared: readonly string[]): void {
-  const key = `${shown.axis} ${shown.name}`;
+function showPlot(metric: ShownPlot, compared: readonly string[]): void {
+  const key = `${metric.axis} ${metric.name}`;
   const plot = drawn.get(key) ?? new Plot();
   if (!drawn.has(key)) plots.append(plot.element);
   drawn.set(key, plot);
-  plot.show(shown, compared);
+  plot.show(metric, compared);
 }
 
 // VS Code's messages come from the frame around the page; nothing else can send any.

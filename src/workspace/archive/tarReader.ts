@@ -200,10 +200,10 @@ export class TarReader {
     const size = this.#pax?.size ?? headerSize;
     const mode = numberOf(header, 100, 8, 'mode');
     const mtime = this.#pax?.mtime ?? shortTime(header);
-    const known = TYPES[flag];
-    if (known === undefined) throw refused(`${JSON.stringify(name)} has the unknown type ${JSON.stringify(flag)}`);
+    const entryType = TYPES[flag];
+    if (entryType === undefined) throw refused(`${JSON.stringify(name)} has the unknown type ${JSON.stringify(flag)}`);
     // Before ustar, a folder was a file whose name ends with a slash.
-    const type = known === 'file' && name.endsWith('/') ? 'directory' : known;
+    const type = entryType === 'file' && name.endsWith('/') ? 'directory' : entryType;
     if (type !== 'file' && size !== 0) throw refused(`${JSON.stringify(name)} is a ${type} with a size`);
     this.#pax = undefined;
     this.#longName = undefined;

@@ -98,7 +98,7 @@ export async function readPackageList(
   if (tool === 'pip' || tool === 'conda') checkFormat(tool, files[0]);
   const texts = files.flatMap(({ path, text }) => [path, text]);
   const listed = tool === 'pip' ? files : files.slice(0, 1);
-  const localPackage = listed.map(({ text }) => READERS[tool].localPackage(text)).find((found) => found !== undefined);
+  const localPackage = listed.map(({ text }) => READERS[tool].localPackage(text)).find((each) => each !== undefined);
   return { tool, name: requirements, files, contents: digest(tool, texts, python, env), localPackage };
 }
 

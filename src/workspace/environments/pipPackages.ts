@@ -21,9 +21,9 @@ export async function readPipFiles(root: string, file: string): Promise<readonly
     if (files.has(path)) continue;
     if (files.size === MAX_FILES)
       throw new AppError('bad-input', `${file} includes more than ${MAX_FILES} files. Merge some of them.`);
-    const found = await readPackageFile(root, path);
-    files.set(path, found);
-    for (const line of linesOf(found.text)) {
+    const listed = await readPackageFile(root, path);
+    files.set(path, listed);
+    for (const line of linesOf(listed.text)) {
       const included = INCLUDE.exec(line)?.[1];
       if (included !== undefined && !URL_START.test(included)) waiting.push(join(dirname(path), included));
     }

@@ -189,8 +189,8 @@ export class ArchivePlan implements TarSink {
     return place;
   }
 
-  #count(found: number, limit: number, one: string, many: string): void {
-    if (found > limit) throw this.#overLimit(`it has more than ${formatCount(limit, one, many)}`);
+  #count(count: number, limit: number, one: string, many: string): void {
+    if (count > limit) throw this.#overLimit(`it has more than ${formatCount(limit, one, many)}`);
   }
 
   #overLimit(what: string): AppError {
@@ -224,10 +224,10 @@ export function noSpace(freeBytes: number): AppError {
  * @throws AppError `refused` for a name that leads out of the folder, or an empty one.
  */
 export function entryPath(name: string): string {
-  const shown = JSON.stringify(name);
+  const quoted = JSON.stringify(name);
   if (name === '') throw refused('an entry has no name');
-  if (name.startsWith('/')) throw refused(`${shown} is an absolute path`);
+  if (name.startsWith('/')) throw refused(`${quoted} is an absolute path`);
   const parts = name.split('/').filter((part) => part !== '' && part !== '.');
-  if (parts.includes('..')) throw refused(`${shown} leads out of the folder`);
+  if (parts.includes('..')) throw refused(`${quoted} leads out of the folder`);
   return parts.join('/');
 }

@@ -83,11 +83,11 @@ export async function planRuns(
   const take = (): void => addFiles(files, plan.take());
   for (const run of runs) {
     const from = reader.position;
-    const known = from && run.known?.(from);
-    if (known !== undefined) {
+    const localFile = from && run.known?.(from);
+    if (localFile !== undefined) {
       if (yielder.isDue) await yielder.pause();
-      recorder.replay(known.events);
-      reader.continueAt(known.end);
+      recorder.replay(localFile.events);
+      reader.continueAt(localFile.end);
       take();
       continue;
     }

@@ -69,12 +69,14 @@ export class StagingWriter {
       times = listed.filter((_, index) => this.#isWritten[index]).map(parseFileTime);
       files = this.entries;
     }
-    const known = files.flatMap(({ path }, index) => (times[index] === undefined ? [] : { path, mtime: times[index] }));
+    const fileTimes = files.flatMap(({ path }, index) =>
+      times[index] === undefined ? [] : { path, mtime: times[index] },
+    );
     const present = presentTimes(
-      known.map(({ mtime }) => mtime),
+      fileTimes.map(({ mtime }) => mtime),
       this.#now,
     );
-    for (const [index, { path }] of known.entries()) {
+    for (const [index, { path }] of fileTimes.entries()) {
       const time = present[index] ?? this.#now;
       lutimesSync(this.#folders.at(path), time, time);
     }

@@ -41,12 +41,12 @@ export class LocalFiles {
     const slash = path.lastIndexOf('/');
     if (slash === -1) return 'folder';
     const folder = path.slice(0, slash);
-    const known = this.#folders.get(folder);
-    if (known !== undefined) return known;
+    const cached = this.#folders.get(folder);
+    if (cached !== undefined) return cached;
     const above = this.#lookAbove(folder);
-    const found = above === 'folder' ? this.#lookAt(folder) : above;
-    this.#folders.set(folder, found);
-    return found;
+    const state = above === 'folder' ? this.#lookAt(folder) : above;
+    this.#folders.set(folder, state);
+    return state;
   }
 
   #lookAt(folder: string): 'folder' | 'none' | { readonly by: Obstacle } {

@@ -141,8 +141,8 @@ export class NameTable {
 
   /** The same for a folder, which may be added again. */
   addFolder(name: string): EntryPlace | Repeated {
-    const known = this.#folders.get(name);
-    if (known !== undefined) return known;
+    const existing = this.#folders.get(name);
+    if (existing !== undefined) return existing;
     const added = this.#add(name, false);
     if (!('earlier' in added)) this.#folders.set(name, added);
     return added;
@@ -170,9 +170,9 @@ export class NameTable {
     }
   }
 
-  #take(taken: Taken): EntryPlace {
-    this.#taken.set(this.#keyOf(taken.path), taken);
-    return { path: taken.path };
+  #take(place: Taken): EntryPlace {
+    this.#taken.set(this.#keyOf(place.path), place);
+    return { path: place.path };
   }
 
   #keyOf(path: string): string {

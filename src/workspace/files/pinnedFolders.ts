@@ -104,9 +104,9 @@ export class PinnedFolders {
   }
 
   #compare(folder: string, identity: string): void {
-    const known = this.#identities.get(folder);
-    if (known === undefined) this.#identities.set(folder, identity);
-    else if (known !== identity) throw replaced(folder || this.#root);
+    const pinned = this.#identities.get(folder);
+    if (pinned === undefined) this.#identities.set(folder, identity);
+    else if (pinned !== identity) throw replaced(folder || this.#root);
   }
 }
 

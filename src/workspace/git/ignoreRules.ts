@@ -60,11 +60,13 @@ export class IgnoreRules {
 
   /** The rules that apply in `folder` (`''` is the base), whose parents must have been entered before. */
   async enter(folder: string, hasFile: boolean): Promise<RuleSet> {
-    const known = this.#folders.get(folder);
-    if (known !== undefined) return known;
+    const cached = this.#folders.get(folder);
+    if (cached !== undefined) return cached;
     const above = this.#folders.get(folder === '' ? '..' : parentOf(folder)) ?? new RuleSet([]);
-    const own = hasFile ? await readRules(join(this.#base, folder, this.#fileName), folder, this.#fileName) : [];
-    const rules = own.length === 0 ? above : new RuleSet([...above.patterns, ...own]);
+    const folderRules = hasFile
+      ? await readRules(join(this.#base, folder, this.#fileName), folder, this.#fileName)
+      : [];
+    const rules = folderRules.length === 0 ? above : new RuleSet([...above.patterns, ...folderRules]);
     this.#folders.set(folder, rules);
     return rules;
   }

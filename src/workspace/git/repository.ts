@@ -26,8 +26,8 @@ export interface Repository {
 export async function findRepository(folder: string): Promise<Repository | undefined> {
   if (resolve(folder).split(/[\\/]/).includes('.git')) return undefined;
   for (let top = resolve(folder); ; top = dirname(top)) {
-    const found = await repositoryAt(top);
-    if (found !== undefined) return found;
+    const repository = await repositoryAt(top);
+    if (repository !== undefined) return repository;
     if (top === dirname(top)) return undefined;
   }
 }

@@ -136,18 +136,20 @@ export async function planResults(
   const planned: PlannedResult[] = [];
   for (const entry of staged.entries) {
     if (yielder.isDue) await yielder.pause();
-    const found = local.look(entry.path);
-    if (found.type !== 'blocked') plan.set(entry.path, found.type === 'none' ? null : found.mark);
+    const present = local.look(entry.path);
+    if (present.type !== 'blocked') plan.set(entry.path, present.type === 'none' ? null : present.mark);
     const { path, size, name, twin } = entry;
-    const isNew = found.type === 'none' && twin === undefined;
-    const compared = isNew ? 'new' : await compare(staged, folder, { entry, found, submitted: submitted.get(path) });
+    const isNew = present.type === 'none' && twin === undefined;
+    const compared = isNew
+      ? 'new'
+      : await compare(staged, folder, { entry, found: present, submitted: submitted.get(path) });
     planned.push({
       path,
       size,
       ...judge(path, compared),
       ...(name !== undefined && { name }),
       ...(twin !== undefined && { twin }),
-      ...(found.type === 'blocked' && { obstacle: found.by }),
+      ...(present.type === 'blocked' && { obstacle: present.by }),
     });
   }
   await writeFile(planFile(staged), JSON.stringify([...plan]));
@@ -195,10 +197,10 @@ export async function applyResults(
     } else {
       // A twin takes the place of the result with the same name, which is not written then.
       const target = decision === 'write' ? (twin ?? path) : path;
-      const found = plan.get(target);
-      if (found === null) transaction.writeNew(path, target);
-      else if (found === undefined) transaction.writeInPlace(path, target);
-      else transaction.replace(path, { mark: found, target });
+      const collision = plan.get(target);
+      if (collision === null) transaction.writeNew(path, target);
+      else if (collision === undefined) transaction.writeInPlace(path, target);
+      else transaction.replace(path, { mark: collision, target });
     }
   }
   await transaction.commit(journal, yielder);

@@ -68,10 +68,10 @@ export class ResultTransaction implements Disposable {
 
   /** What earlier downloads of the job have written beside the local file, or beside what is in the way. */
   *writtenBeside(path: string): Generator<string, void> {
-    const taken = this.#obstacleOf(path)?.path ?? path;
+    const occupied = this.#obstacleOf(path)?.path ?? path;
     for (let number = 1; ; number += 1) {
-      const name = nameBeside(taken, `job ${this.#label}`, number);
-      const target = name + path.slice(taken.length);
+      const name = nameBeside(occupied, `job ${this.#label}`, number);
+      const target = name + path.slice(occupied.length);
       if (!this.has(name) || this.#obstacleOf(target) !== undefined || !this.has(target)) return;
       yield target;
     }

@@ -270,8 +270,8 @@ const FEWEST_DIFFERENT_CHARACTERS = 10;
  */
 export function findToken(text: string, beginnings: Iterable<string> = TOKEN_BEGINNINGS): string | undefined {
   for (const beginning of ['', ...beginnings]) {
-    const found = BY_BEGINNING.get(beginning)?.find(({ format }) => hasToken(text, format));
-    if (found !== undefined) return found.format.name;
+    const match = BY_BEGINNING.get(beginning)?.find(({ format }) => hasToken(text, format));
+    if (match !== undefined) return match.format.name;
   }
   return undefined;
 }

@@ -14,7 +14,6 @@ const MARK_AHEAD = 600;
 const BYTE_ORDER_MARK = /^(?:\u00EF\u00BB\u00BF| )/;
 // A secret may be split between two chunks.
 const OVERLAP = 2048;
-
 const TOKEN_CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 const [DASH, UNDERSCORE, DOT, TILDE] = [0x2d, 0x5f, 0x2e, 0x7e];
 /** A number from 1 for each byte that a token can contain; 0 for others. */
@@ -44,9 +43,9 @@ export class SecretScanner {
     const text = this.#encoding === 'bytes' ? chunk : narrow(chunk, this.#encoding);
     const across =
       this.#tail === undefined ? undefined : findSecret(Buffer.concat([this.#tail, text.subarray(0, OVERLAP)]));
-    const found = across ?? findSecret(text);
+    const match = across ?? findSecret(text);
     this.#tail = Buffer.from(text.subarray(-OVERLAP));
-    return found;
+    return match;
   }
 }
 
@@ -75,8 +74,8 @@ function findMarks(text: Buffer): string | undefined {
     const first = atStart.startsWith(mark) ? findMarked(mark, atStart) : undefined;
     if (first !== undefined) return first;
     for (let at = text.indexOf(mark); at !== -1; at = text.indexOf(mark, at + mark.length)) {
-      const found = findMarked(mark, text.toString('latin1', at, at + MARK_AHEAD));
-      if (found !== undefined) return found;
+      const match = findMarked(mark, text.toString('latin1', at, at + MARK_AHEAD));
+      if (match !== undefined) return match;
     }
   }
   return undefined;
@@ -101,8 +100,8 @@ function findTokens(text: Buffer): string | undefined {
     let end = at + 1;
     while (end < text.length && CODES[text[end] ?? 0] !== 0) end += 1;
     const beginnings = beginningsIn(text, runStart, end);
-    const found = beginnings && findToken(around(text, runStart, end), beginnings);
-    if (found !== undefined) return found;
+    const match = beginnings && findToken(around(text, runStart, end), beginnings);
+    if (match !== undefined) return match;
     runStart = end + 1;
     unseen = runStart;
     at = end + SHORTEST_RUN;
@@ -113,16 +112,16 @@ function findTokens(text: Buffer): string | undefined {
 /** The beginnings of tokens in a run; undefined if it can be none. A cheap check, because most long runs are names or base64. */
 function beginningsIn(text: Buffer, start: number, end: number): ReadonlySet<string> | undefined {
   const last = Math.min(end, start + LONGEST_LOOK);
-  let found: Set<string> | undefined;
+  let possible: Set<string> | undefined;
   let isStart = true;
   for (let at = start; at < last; at += 1) {
     if (isStart && BEGINS_TOKEN[codeAt(text, at)] === 1) {
-      found ??= new Set();
-      found.add(text.toString('latin1', at, at + BEGINNING));
+      possible ??= new Set();
+      possible.add(text.toString('latin1', at, at + BEGINNING));
     }
     isStart = text[at] === DASH || text[at] === UNDERSCORE;
   }
-  return found ?? (isAfterName(text, start) ? NONE : undefined);
+  return possible ?? (isAfterName(text, start) ? NONE : undefined);
 }
 
 /** Whether what is before a run is the name of a key, or the first part of a token. */

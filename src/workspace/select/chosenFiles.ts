@@ -105,9 +105,9 @@ export class ChosenFiles {
       );
     }
     // Only the link was named, and where it leads is the choice of anyone who made it.
-    const own = { ...allows, secrets: false };
-    if (stats.isDirectory()) await this.#addFolder(path, target, own, target);
-    else this.#addFile({ path, source: target }, own);
+    const allowances = { ...allows, secrets: false };
+    if (stats.isDirectory()) await this.#addFolder(path, target, allowances, target);
+    else this.#addFile({ path, source: target }, allowances);
     this.links.push({ path, target, isFolder: stats.isDirectory(), isOutside: inside === undefined });
   }
 
@@ -238,12 +238,12 @@ async function isLink(absolute: string): Promise<boolean> {
   return (await lstat(absolute).catch(() => undefined))?.isSymbolicLink() === true;
 }
 
-/** @param sent the files that are sent. */
+/** @param sentFiles the files that are sent. */
 export function describeLink(
   { path, target, isFolder, isOutside }: ChosenLink,
-  sent: readonly SelectedFile[],
+  sentFiles: readonly SelectedFile[],
 ): Finding {
-  const files = isFolder ? sent.filter((file) => file.path.startsWith(`${path}/`)).length : 1;
+  const files = isFolder ? sentFiles.filter((file) => file.path.startsWith(`${path}/`)).length : 1;
   const count = plural(files, l10n.t('1 file'), l10n.t('{0} files'));
   const message = isOutside
     ? l10n.t('{0} is a link out of the folder. What it leads to is sent: {2}, from {1}.', path, target, count)

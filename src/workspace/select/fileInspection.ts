@@ -169,8 +169,8 @@ class RealFolders {
   }
 
   areReal(folder: string): boolean {
-    const known = this.#known.get(folder);
-    if (known !== undefined) return known;
+    const cached = this.#known.get(folder);
+    if (cached !== undefined) return cached;
     const isReal = this.areReal(dirname(folder)) && !isLink(join(this.#root, folder));
     this.#known.set(folder, isReal);
     return isReal;
@@ -178,6 +178,6 @@ class RealFolders {
 }
 
 function isLink(absolute: string): boolean {
-  const found = inspect(absolute);
-  return found !== undefined && !('reason' in found) && found.isSymbolicLink();
+  const inspected = inspect(absolute);
+  return inspected !== undefined && !('reason' in inspected) && inspected.isSymbolicLink();
 }

@@ -67,20 +67,20 @@ async function list(
   const repository = await findRepository(real);
   const isForeign = repository?.isOwn === false;
   const listing = isTrusted && repository?.isOwn ? await listByGit(real, repository, { only, signal }) : undefined;
-  const own = new IgnoreRules(folder, '.farwharfignore');
+  const ownRules = new IgnoreRules(folder, '.farwharfignore');
   const repositories = {
     takesAll,
     list: async (path: string): Promise<Walked> => {
       const inner = await listInnerRepository(join(folder, path), path, { isTrusted, signal });
-      return within(scope, await obeying(own, path, inner));
+      return within(scope, await obeying(ownRules, path, inner));
     },
   };
-  const rules = { ...(await readRepositoryRules(real, repository)), own };
+  const rules = { ...(await readRepositoryRules(real, repository)), own: ownRules };
   const walk = new FolderWalk(folder, rules, repositories, { scope, signal });
   const { files, excluded } =
     listing === undefined
       ? await walk.walk('')
-      : await new ListedFiles(folder, { own, walk, repositories }, signal).refine(
+      : await new ListedFiles(folder, { own: ownRules, walk, repositories }, signal).refine(
           await withRepositories(listing, folder, only),
         );
   return {
@@ -93,13 +93,14 @@ async function list(
 
 /** Git lists nothing for a path inside another repository. */
 async function withRepositories(listing: GitListing, root: string, only: readonly string[] = []): Promise<GitListing> {
-  const known = new Set(listing.excluded.map(({ path }) => path));
+  const excludedPaths = new Set(listing.excluded.map(({ path }) => path));
   const excluded = [...listing.excluded];
   for (const path of only) {
     for (let end = path.indexOf('/'); end > 0; end = path.indexOf('/', end + 1)) {
       const folder = path.slice(0, end);
-      if (known.has(folder) || listing.paths.has(folder) || !(await entryExists(join(root, folder, '.git')))) continue;
-      known.add(folder);
+      if (excludedPaths.has(folder) || listing.paths.has(folder) || !(await entryExists(join(root, folder, '.git'))))
+        continue;
+      excludedPaths.add(folder);
       excluded.push(innerRepository(folder));
       break;
     }
@@ -108,17 +109,17 @@ async function withRepositories(listing: GitListing, root: string, only: readonl
 }
 
 /** What is left of a repository after the rules of the folders above it, which may leave out some of what they include. */
-async function obeying(own: IgnoreRules, path: string, { files, excluded }: Walked): Promise<Walked> {
+async function obeying(ownRules: IgnoreRules, path: string, { files, excluded }: Walked): Promise<Walked> {
   const slash = path.lastIndexOf('/');
-  const rules = await own.enter(slash === -1 ? '' : path.slice(0, slash), true);
+  const rules = await ownRules.enter(slash === -1 ? '' : path.slice(0, slash), true);
   if (rules.patterns.length === 0) return { files, excluded };
-  const kept: Walked = { files: [], excluded: [...excluded] };
+  const remaining: Walked = { files: [], excluded: [...excluded] };
   for (const file of files) {
     const { isIgnored, rule, at } = rules.test(file);
-    if (isIgnored) kept.excluded.push({ path: file, type: 'file', reason: 'farwharfignore', rule, at });
-    else kept.files.push(file);
+    if (isIgnored) remaining.excluded.push({ path: file, type: 'file', reason: 'farwharfignore', rule, at });
+    else remaining.files.push(file);
   }
-  return kept;
+  return remaining;
 }
 
 function within(scope: PathScope | undefined, { files, excluded }: Walked): Walked {

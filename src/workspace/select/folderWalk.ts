@@ -25,9 +25,9 @@ export function innerRepository(path: string): Exclusion {
 }
 
 /** Adds one by one: there can be more than the arguments of a call. */
-export function addAll(found: Walked, { files, excluded }: Walked): void {
-  for (const file of files) found.files.push(file);
-  for (const exclusion of excluded) found.excluded.push(exclusion);
+export function addAll(target: Walked, { files, excluded }: Walked): void {
+  for (const file of files) target.files.push(file);
+  for (const exclusion of excluded) target.excluded.push(exclusion);
 }
 
 /** The rules of a walk. Git's rules may start above the root, at the top of the repository. */
@@ -68,56 +68,56 @@ export class FolderWalk {
 
   /** Walks `folder` (`''` is the root) with git's rules. */
   async walk(folder: string): Promise<Walked> {
-    const found: Walked = { files: [], excluded: [] };
-    await this.#visit(folder, { type: 'rules' }, found);
-    return found;
+    const walked: Walked = { files: [], excluded: [] };
+    await this.#visit(folder, { type: 'rules' }, walked);
+    return walked;
   }
 
   /** Walks a folder that git ignores for what `.farwharfignore` includes, or, if `isChosen`, for everything. Without a match, the result is one exclusion. */
   async walkIgnored(folder: string, by: Exclusion, isChosen = false): Promise<Walked> {
-    const found: Walked = { files: [], excluded: [] };
-    await this.#visit(folder, isChosen ? { type: 'chosen' } : { type: 'ignored', by }, found);
-    return found.files.length > 0 ? found : { files: [], excluded: [by] };
+    const walked: Walked = { files: [], excluded: [] };
+    await this.#visit(folder, isChosen ? { type: 'chosen' } : { type: 'ignored', by }, walked);
+    return walked.files.length > 0 ? walked : { files: [], excluded: [by] };
   }
 
-  async #visit(folder: string, standing: Standing, found: Walked): Promise<void> {
+  async #visit(folder: string, standing: Standing, walked: Walked): Promise<void> {
     if (this.#yielder.isDue) await this.#yielder.pause();
-    const entries = await this.#list(folder, found);
+    const entries = await this.#list(folder, walked);
     const names = new Set(entries.map(({ name }) => name));
     if (folder !== '' && names.has('.git')) {
       if (this.#repositories.takesAll || standing.type === 'chosen') {
-        addAll(found, await this.#repositories.list(folder));
-      } else found.excluded.push(innerRepository(folder));
+        addAll(walked, await this.#repositories.list(folder));
+      } else walked.excluded.push(innerRepository(folder));
       return;
     }
     const builtIn = folder === '' ? undefined : judgeEntries(names);
     if (builtIn !== undefined) {
-      found.excluded.push({ path: folder, type: 'directory', ...builtIn });
+      walked.excluded.push({ path: folder, type: 'directory', ...builtIn });
       return;
     }
     const git = await this.#rules.git.enter(
       `${this.#rules.prefix}${folder}`.replace(/\/$/, ''),
       names.has('.gitignore'),
     );
-    const own = await this.#rules.own.enter(folder, names.has('.farwharfignore'));
+    const ownRules = await this.#rules.own.enter(folder, names.has('.farwharfignore'));
     for (const { name, isFolder } of entries) {
       if (this.#yielder.isDue) await this.#yielder.pause();
       const path = pathIn(folder, name);
       if (this.#scope?.touches(path) === false) continue;
-      const verdict = this.#judge(path, isFolder, standing, git, own);
-      if (verdict.type === 'excluded') found.excluded.push(verdict.by);
-      else if (isFolder) await this.#enter(path, verdict.standing, found);
-      else if (verdict.standing.type === 'ignored') found.excluded.push(verdict.standing.by);
-      else found.files.push(path);
+      const verdict = this.#judge(path, isFolder, standing, git, ownRules);
+      if (verdict.type === 'excluded') walked.excluded.push(verdict.by);
+      else if (isFolder) await this.#enter(path, verdict.standing, walked);
+      else if (verdict.standing.type === 'ignored') walked.excluded.push(verdict.standing.by);
+      else walked.files.push(path);
     }
   }
 
-  async #enter(path: string, standing: Standing, found: Walked): Promise<void> {
+  async #enter(path: string, standing: Standing, walked: Walked): Promise<void> {
     if (standing.type !== 'ignored') {
-      await this.#visit(path, standing, found);
+      await this.#visit(path, standing, walked);
       return;
     }
-    addAll(found, await this.walkIgnored(path, standing.by));
+    addAll(walked, await this.walkIgnored(path, standing.by));
   }
 
   #judge(
@@ -125,12 +125,12 @@ export class FolderWalk {
     isFolder: boolean,
     standing: Standing,
     git: RuleSet,
-    own: RuleSet,
+    ownRules: RuleSet,
   ): { type: 'excluded'; by: Exclusion } | { type: 'open'; standing: Standing } {
     const type = isFolder ? 'directory' : 'file';
     const name = path.slice(path.lastIndexOf('/') + 1);
     const ruled = isFolder ? `${path}/` : path;
-    const ownSays = own.test(ruled);
+    const ownSays = ownRules.test(ruled);
     if (ownSays.isIgnored) {
       return { type: 'excluded', by: { path, type, reason: 'farwharfignore', rule: ownSays.rule, at: ownSays.at } };
     }
@@ -145,7 +145,7 @@ export class FolderWalk {
     } else if (next.type === 'ignored') {
       next = { type: 'ignored', by: { ...next.by, path, type } };
     }
-    if (next.type === 'ignored' && !(isFolder && own.hasNegation)) return { type: 'excluded', by: next.by };
+    if (next.type === 'ignored' && !(isFolder && ownRules.hasNegation)) return { type: 'excluded', by: next.by };
     const builtIn = isFolder ? judgeFolderName(name) : judgeFileName(path);
     if (builtIn !== undefined) return { type: 'excluded', by: { path, type, ...builtIn } };
     return { type: 'open', standing: next };
@@ -156,12 +156,12 @@ export class FolderWalk {
     return at === undefined ? undefined : posix.relative(this.#rules.prefix, at);
   }
 
-  async #list(folder: string, found: Walked): Promise<FolderEntry[]> {
+  async #list(folder: string, walked: Walked): Promise<FolderEntry[]> {
     try {
       return await listFolder(join(this.#root, folder), this.#yielder);
     } catch (error) {
       if (isAbort(error)) throw error;
-      found.excluded.push({ path: folder, type: 'directory', reason: 'unreadable', rule: 'folder cannot be listed' });
+      walked.excluded.push({ path: folder, type: 'directory', reason: 'unreadable', rule: 'folder cannot be listed' });
       return [];
     }
   }

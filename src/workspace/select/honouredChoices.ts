@@ -56,10 +56,10 @@ export function assertIncluded(
   isTaken: (path: string) => boolean,
 ): void {
   if (included.length === 0) return;
-  const sent = new Set(files.map(({ path }) => path));
+  const sentPaths = new Set(files.map(({ path }) => path));
   const reasons = new Map(excluded.map((exclusion) => [exclusion.path, exclusion]));
   for (const { text, paths, files: own } of included) {
-    if (own.some((path) => sent.has(path) || isTaken(path)) || paths.every(isTaken)) continue;
+    if (own.some((path) => sentPaths.has(path) || isTaken(path)) || paths.every(isTaken)) continue;
     const exclusion = own.map((path) => reasons.get(path)).find((one) => one !== undefined);
     const why =
       exclusion === undefined

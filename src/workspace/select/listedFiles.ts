@@ -109,8 +109,8 @@ export class ListedFiles {
   }
 
   async #folder(path: string): Promise<Folder> {
-    const known = this.#folders.get(path);
-    if (known !== undefined) return known;
+    const cached = this.#folders.get(path);
+    if (cached !== undefined) return cached;
     const slash = path.lastIndexOf('/');
     const above = path === '' ? undefined : await this.#folder(slash === -1 ? '' : path.slice(0, slash));
     const folder = above?.exclusion === undefined ? await this.#judgeFolder(path, above?.rules) : above;

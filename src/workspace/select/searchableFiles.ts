@@ -33,8 +33,8 @@ export function inspectSearchable(
 
 function isBehindLink(local: LocalFiles, path: string): boolean {
   try {
-    const found = local.look(path);
-    return found.type === 'blocked' && found.by.path !== path;
+    const file = local.look(path);
+    return file.type === 'blocked' && file.by.path !== path;
   } catch {
     return false; // the inspection will find it unreadable
   }

@@ -80,7 +80,7 @@ export async function selectFiles(root: string, options: SelectOptions): Promise
   const only = options.only?.map((path) => insidePath(folder, path));
   const scope = only === undefined ? undefined : new PathScope(only);
 
-  const found = await listFolderFiles(folder, { isTrusted, only, signal });
+  const listing = await listFolderFiles(folder, { isTrusted, only, signal });
   const maxFiles = options.maxFiles ?? MOST_FILES;
   const chosen = new ChosenFiles(folder, await realpath(folder), { isTrusted, maxFiles, signal });
   const isRemembered = (text: string): boolean => options.remembered?.includes(text) === true;
@@ -97,13 +97,13 @@ export async function selectFiles(root: string, options: SelectOptions): Promise
   const isTaken = (path: string): boolean => exclude.some((choice) => takes(choice, path));
   // What the user chose is sent or left out as `chosen` says.
   const decided = new PathScope(included.flatMap(({ paths }) => paths));
-  const undecided = decided.isEmpty ? found.files : found.files.filter((path) => !decided.holds(path));
+  const undecided = decided.isEmpty ? listing.files : listing.files.filter((path) => !decided.holds(path));
   const wanted = [...new Set([...undecided, ...chosen.files.keys()])];
-  const taken = exclude.length === 0 ? [] : wanted.filter(isTaken);
-  const kept = taken.length === 0 ? wanted : wanted.filter((path) => !isTaken(path));
+  const excludedPaths = exclude.length === 0 ? [] : wanted.filter(isTaken);
+  const remaining = excludedPaths.length === 0 ? wanted : wanted.filter((path) => !isTaken(path));
 
   const yielder = new Yielder(signal);
-  const inspected = await inspectFiles(folder, await sortByPath(kept, (path) => path, yielder), {
+  const inspected = await inspectFiles(folder, await sortByPath(remaining, (path) => path, yielder), {
     chosen: chosen.files,
     maxFileBytes: options.maxFileBytes ?? MOST_FILE_BYTES,
     isKnown: options.isKnown,
@@ -112,10 +112,10 @@ export async function selectFiles(root: string, options: SelectOptions): Promise
   });
   assertIncluded(included, inspected, isTaken);
   const leftOut = [
-    ...found.excluded.filter(({ path }) => !decided.holds(path) && (scope?.touches(path) ?? true)),
+    ...listing.excluded.filter(({ path }) => !decided.holds(path) && (scope?.touches(path) ?? true)),
     ...chosen.excluded.filter(({ path }) => !isTaken(path)),
     ...inspected.excluded,
-    ...taken.map((path): Exclusion => ({ path, type: 'file', reason: 'user' })),
+    ...excludedPaths.map((path): Exclusion => ({ path, type: 'file', reason: 'user' })),
   ];
   const excluded = await sortByPath(leftOut, ({ path }) => path, yielder);
   for (const choice of exclude) {
@@ -130,8 +130,8 @@ export async function selectFiles(root: string, options: SelectOptions): Promise
       ...forgotten,
       ...chosen.links.filter(({ path }) => !isTaken(path)).map((link) => describeLink(link, inspected.files)),
       ...inspected.findings,
-      ...trackedFindings(inspected.files, found.trackedButIgnored),
-      ...(found.foreign === undefined ? [] : [foreignFinding(found.foreign)]),
+      ...trackedFindings(inspected.files, listing.trackedButIgnored),
+      ...(listing.foreign === undefined ? [] : [foreignFinding(listing.foreign)]),
     ],
   };
   assertWithinLimits(selection, options);
@@ -204,11 +204,11 @@ function assertWithinLimits({ files, totalBytes }: Selection, options: SelectOpt
   const named = largest.map(
     ([top, share]) => `${top} (${isTooMany ? formatCount(share, 'file') : formatBytes(share)})`,
   );
-  const found = isTooMany ? formatCount(files.length, 'file') : formatBytes(totalBytes);
+  const amount = isTooMany ? formatCount(files.length, 'file') : formatBytes(totalBytes);
   const limit = isTooMany ? formatCount(maxFiles, 'file') : formatBytes(maxTotalBytes);
   throw new AppError(
     'limit',
-    `The folder has ${found} to send, and the limit is ${limit}. Leave files out in .farwharfignore. The largest: ${named.join(', ')}.`,
+    `The folder has ${amount} to send, and the limit is ${limit}. Leave files out in .farwharfignore. The largest: ${named.join(', ')}.`,
   );
 }
 

@@ -219,23 +219,23 @@ function cleaned(failure: FlowFailure, clean: (text: string) => string): FlowFai
  * @throws what the file throws before it has created a flow, and AppError if it creates none.
  */
 async function loadGraphs({ file, flow }: Pick<ChildRequest, 'file' | 'flow'>): Promise<ExactGraph[]> {
-  const found = new Set<object>();
+  const visited = new Set<object>();
   installRunHost({
     begin({ unit }) {
-      found.add(unit);
+      visited.add(unit);
       throw new AppError('refused', 'Flows cannot run here: only the graph was requested.');
     },
   });
   try {
     const exports = await importedFile(file);
     for (const value of Object.values(exports)) {
-      if (typeof value === 'object' && value !== null && graphOfFlow(value) !== undefined) found.add(value);
+      if (typeof value === 'object' && value !== null && graphOfFlow(value) !== undefined) visited.add(value);
     }
-    if (found.size === 0) found.add(await findExportedFlow(exports, flow, file));
+    if (visited.size === 0) visited.add(await findExportedFlow(exports, flow, file));
   } catch (error) {
-    if (found.size === 0) throw error;
+    if (visited.size === 0) throw error;
   }
-  return [...found].flatMap((one) => graphOfFlow(one) ?? []);
+  return [...visited].flatMap((one) => graphOfFlow(one) ?? []);
 }
 
 /** Blocks all connections of this process from now on. */

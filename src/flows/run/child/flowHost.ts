@@ -56,8 +56,8 @@ export class FlowHost implements RunHost {
 }
 
 /** Sets keys as an assignment does, but `__proto__` as a key like the others, where that would change the prototype. */
-function setKeys(shared: object, given: Readonly<Record<string, unknown>>): void {
-  for (const [key, value] of Object.entries(given)) {
+function setKeys(shared: object, values: Readonly<Record<string, unknown>>): void {
+  for (const [key, value] of Object.entries(values)) {
     if (key !== '__proto__') Object.assign(shared, { [key]: value });
     else Object.defineProperty(shared, key, { value, writable: true, enumerable: true, configurable: true });
   }

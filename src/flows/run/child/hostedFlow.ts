@@ -179,11 +179,11 @@ export class HostedFlow implements HostedRun {
       return undefined;
     }
     try {
-      const known = replay.find(call);
-      if (known === undefined) {
+      const recorded = replay.find(call);
+      if (recorded === undefined) {
         this.#emit({ type: 'live', run: this.#run, path, visit, item, reason: replay.whyMissing(call) });
       }
-      return known;
+      return recorded;
     } catch {
       // The result of prep is not plain data, so nothing was recorded for it.
       this.#emit({ type: 'live', run: this.#run, path, visit, item, reason: 'new' });
@@ -243,22 +243,24 @@ export class PartStates {
   /** The changes of a step of a part, and the removal of parts that ended before. */
   changes(shared: StateView, { path, previous }: HostedPart, state: StateView): readonly StateChange[] {
     const changes: StateChange[] = [];
-    for (const known of this.#parts.keys()) {
+    for (const partName of this.#parts.keys()) {
       // Ended items, and everything that ran inside them or inside this one.
-      if (known === previous || isBelow(known, previous) || isBelow(known, path)) changes.push(this.#remove(known));
+      if (partName === previous || isBelow(partName, previous) || isBelow(partName, path))
+        changes.push(this.#remove(partName));
     }
     const before = this.#parts.get(path);
     if (before === undefined && this.#parts.size >= MAX_PARTS) return changes;
-    const own = ownPart(shared, state);
-    this.#parts.set(path, own);
-    if (before === undefined) changes.push({ op: 'set', path: [path], value: own });
-    else for (const change of stateChanges(before, own)) changes.push({ ...change, path: [path, ...change.path] });
+    const partState = ownPart(shared, state);
+    this.#parts.set(path, partState);
+    if (before === undefined) changes.push({ op: 'set', path: [path], value: partState });
+    else
+      for (const change of stateChanges(before, partState)) changes.push({ ...change, path: [path, ...change.path] });
     return changes;
   }
 
   /** The removal of all parts: they have ended. */
   clear(): readonly StateChange[] {
-    return [...this.#parts.keys()].map((known) => this.#remove(known));
+    return [...this.#parts.keys()].map((partName) => this.#remove(partName));
   }
 
   #remove(path: string): StateChange {

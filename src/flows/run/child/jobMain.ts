@@ -35,8 +35,8 @@ export async function runAsJob(path: string, args: readonly string[], runtime: R
   const file = join(workspace, request.file);
   const { flow, flowName, shared, resume } = request;
   const resumedFrom = resume && { run: '', path: resume.path, visit: resume.visit };
-  const asked = { flow, flowName, shared, args: [...args] };
-  const record: RunRecord = { version: 1, id, file, startedAt, ...asked, job, resumedFrom };
+  const runRequest = { flow, flowName, shared, args: [...args] };
+  const record: RunRecord = { version: 1, id, file, startedAt, ...runRequest, job, resumedFrom };
   const report = new JobReport(folder, record);
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {

@@ -17,8 +17,8 @@ export class KeyRequests {
 
   /** The parent's key in that variable; undefined if it has none or the variable is not for a model key. */
   ask(variable: string): Promise<string | undefined> {
-    const asked = this.#answers.get(variable);
-    if (asked !== undefined) return asked.promise;
+    const pending = this.#answers.get(variable);
+    if (pending !== undefined) return pending.promise;
     const answer = Promise.withResolvers<string | undefined>();
     this.#answers.set(variable, answer);
     const release = this.#deps.hold();

@@ -38,8 +38,8 @@ export class RecordedCompletions {
    * @throws AppError `missing` if there is none.
    */
   find(provider: string, request: Readonly<Record<string, unknown>>): unknown {
-    const own = this.#answers.get(keyOf(provider, request));
-    const answers = own ?? this.#answers.get(keyOf(ANY_PROVIDER, request));
+    const sameRequest = this.#answers.get(keyOf(provider, request));
+    const answers = sameRequest ?? this.#answers.get(keyOf(ANY_PROVIDER, request));
     const answer = answers !== undefined && answers.length > 1 ? answers.shift() : answers?.[0];
     if (answer !== undefined) return structuredClone(answer);
     throw new AppError(

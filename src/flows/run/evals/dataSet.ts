@@ -93,14 +93,14 @@ class CaseList {
     const { line } = row;
     const fault = faultOf(row.type === 'json' ? row.value : [row.shared, row.expect]);
     if (fault !== undefined) return fault;
-    const found = rowSchema.safeParse(row.type === 'json' ? row.value : { name: row.name, shared: row.shared });
-    if (!found.success) {
-      const [issue] = found.error.issues;
+    const parsed = rowSchema.safeParse(row.type === 'json' ? row.value : { name: row.name, shared: row.shared });
+    if (!parsed.success) {
+      const [issue] = parsed.error.issues;
       return `${issue?.path.join('.') || 'the row'}: ${issue?.message ?? 'it is not a case'}`;
     }
-    const { name, shared } = found.data;
+    const { name, shared } = parsed.data;
     const checks: EvalCheck[] = [];
-    for (const [key, expected] of row.type === 'csv' ? row.expect : Object.entries(found.data.expect ?? {})) {
+    for (const [key, expected] of row.type === 'csv' ? row.expect : Object.entries(parsed.data.expect ?? {})) {
       const read = readChecks(key, expected, row.type === 'csv');
       if (typeof read === 'string') return read;
       checks.push(...read);
@@ -111,8 +111,9 @@ class CaseList {
       return undefined;
     }
     const key = name ?? createHash('sha256').update(stableJson(shared)).digest('hex').slice(0, 16);
-    const known = this.#lines.get(key);
-    if (known !== undefined) return `it has the same ${name === undefined ? 'shared state' : 'name'} as line ${known}`;
+    const earlierLine = this.#lines.get(key);
+    if (earlierLine !== undefined)
+      return `it has the same ${name === undefined ? 'shared state' : 'name'} as line ${earlierLine}`;
     this.#lines.set(key, line);
     this.#cases.push({ line, name: name ?? `line ${line}`, key, shared, checks: [...this.#common, ...checks] });
     return undefined;
@@ -138,8 +139,8 @@ export async function evaluatedFile(data: string): Promise<string | undefined> {
   for (;;) {
     for (const extension of EXTENSIONS) {
       const file = join(dirname(data), stem + extension);
-      const found = await stat(file).catch((): undefined => undefined);
-      if (found?.isFile() === true) return file;
+      const stats = await stat(file).catch((): undefined => undefined);
+      if (stats?.isFile() === true) return file;
     }
     const dot = stem.lastIndexOf('.');
     if (dot <= 0) return undefined;

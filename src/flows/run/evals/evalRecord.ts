@@ -68,10 +68,10 @@ export interface ScoreChange {
 
 /** The scores of the same cases that differ, in the order of the cases. */
 export function evalChanges(before: EvalRecord, after: EvalRecord): readonly ScoreChange[] {
-  const known = new Map(before.cases.map((each) => [each.key, each]));
+  const casesBefore = new Map(before.cases.map((each) => [each.key, each]));
   return after.cases.flatMap(({ key, name, scores }) =>
     Object.entries(scores).flatMap(([check, { score }]) => {
-      const old = known.get(key)?.scores[check]?.score;
+      const old = casesBefore.get(key)?.scores[check]?.score;
       return old === undefined || old === score ? [] : [{ name, check, before: old, after: score }];
     }),
   );

@@ -41,11 +41,11 @@ export class EvalStore {
    */
   async find(file: string, id: string): Promise<EvalRecord> {
     const ids = await this.#ids(file);
-    const found = ids.find((each) => each.startsWith(id));
-    const record = id === '' || found === undefined ? undefined : await this.#read(file, found);
+    const match = ids.find((each) => each.startsWith(id));
+    const record = id === '' || match === undefined ? undefined : await this.#read(file, match);
     if (record !== undefined) return record;
-    const known = ids.length === 0 ? 'It has none yet' : `The last are ${ids.slice(0, 5).join(', ')}`;
-    throw new AppError('missing', `${basename(file)} has no eval "${id}". ${known}.`);
+    const lastIds = ids.length === 0 ? 'It has none yet' : `The last are ${ids.slice(0, 5).join(', ')}`;
+    throw new AppError('missing', `${basename(file)} has no eval "${id}". ${lastIds}.`);
   }
 
   /** The newest first. */

@@ -40,20 +40,20 @@ export async function judgeValue(
     { role: 'user', content: filled.text },
   ];
   const first = await ask(messages, model, signal);
-  let found = await parseReply(verdict, first.reply);
+  let judgement = await parseReply(verdict, first.reply);
   let cost = first.cost;
-  if (!found.ok) {
+  if (!judgement.ok) {
     const repair = [
       ...messages,
       { role: 'assistant', content: first.reply },
-      { role: 'user', content: repairRequest(found.issues) },
+      { role: 'user', content: repairRequest(judgement.issues) },
     ];
     const second = await ask(repair, model, signal);
     cost = second.cost === undefined ? cost : (cost ?? 0) + second.cost;
-    found = await parseReply(verdict, second.reply);
+    judgement = await parseReply(verdict, second.reply);
   }
-  if (!found.ok) return { score: 0, isPassed: false, detail: 'the judge gave no verdict', cost };
-  const { score, reason } = found.value;
+  if (!judgement.ok) return { score: 0, isPassed: false, detail: 'the judge gave no verdict', cost };
+  const { score, reason } = judgement.value;
   return { score, isPassed: score >= min, detail: reason, cost };
 }
 
@@ -68,9 +68,9 @@ function fill(
 ): { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string } {
   let reason: string | undefined;
   const valueAt = (name: string): string => {
-    const found = finalValue(state, name);
-    if (found.found) return material(textOf(found.value));
-    reason ??= found.reason;
+    const field = finalValue(state, name);
+    if (field.found) return material(textOf(field.value));
+    reason ??= field.reason;
     return '';
   };
   let text = prompt.replaceAll(PLACEHOLDER, (_whole, name: string) => valueAt(name.trim()));

@@ -23,8 +23,8 @@ export async function scoreState(
   for (const check of checks) {
     const name = checkName(check);
     const score = await scoreOf(state, check, judging);
-    const known = scores.get(name);
-    if (known === undefined || score.score < known.score) scores.set(name, score);
+    const earlier = scores.get(name);
+    if (earlier === undefined || score.score < earlier.score) scores.set(name, score);
   }
   return scores;
 }
@@ -43,9 +43,9 @@ async function scoreOf(
       return failed(`the judge model could not be called: ${messageOf(error)}`);
     }
   }
-  const found = finalValue(state, key);
-  if (!found.found) return failed(found.reason);
-  const { value } = found;
+  const field = finalValue(state, key);
+  if (!field.found) return failed(field.reason);
+  const { value } = field;
   switch (check.type) {
     case 'exact': {
       const isEqual = check.isText ? textOf(value) === check.value : stableJson(value) === stableJson(check.value);

@@ -86,8 +86,8 @@ function skeletonOf({ type, properties, required }: Readonly<Record<string, unkn
   if (type === 'array') return '[]';
   if (type !== 'object' || typeof properties !== 'object' || properties === null) return '';
   const keys = Array.isArray(required) ? required.map(String) : Object.keys(properties);
-  const known: Readonly<Record<string, unknown>> = { ...properties };
-  return JSON.stringify(Object.fromEntries(keys.map((key) => [key, emptyOf(known[key])])), undefined, 2);
+  const shapes: Readonly<Record<string, unknown>> = { ...properties };
+  return JSON.stringify(Object.fromEntries(keys.map((key) => [key, emptyOf(shapes[key])])), undefined, 2);
 }
 
 function emptyOf(schema: unknown): unknown {

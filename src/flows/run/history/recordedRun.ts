@@ -115,9 +115,9 @@ async function answerOf(history: RunHistory, replayed: RunRecord | undefined): P
 async function findReplayed(history: RunHistory, file: string, run: string): Promise<RunRecord> {
   if (run !== 'last') return history.find(file, run);
   const records = await history.list(file);
-  const found = records.find(({ replayOf, outcome, evalCase }) => {
+  const earlier = records.find(({ replayOf, outcome, evalCase }) => {
     if (outcome?.type === 'refused' || evalCase !== undefined) return false;
     return replayOf === undefined || (outcome?.type === 'done' && outcome.exitCode === 0);
   });
-  return found ?? history.find(file, run);
+  return earlier ?? history.find(file, run);
 }

@@ -35,11 +35,11 @@ export async function checkpointBefore(folder: RunFolder, { path, visit }: Rerun
   }
   const before = steps[index - 1];
   if (before === undefined) return checkpoints.find(({ run }) => run === RESUMED)?.checkpoint;
-  const found = checkpoints.findLast(
+  const checkpointRow = checkpoints.findLast(
     ({ run, checkpoint }) =>
       run === timeline.start.run && checkpoint.path === before.path && checkpoint.visit === before.visit,
   );
-  if (found !== undefined) return found.checkpoint;
+  if (checkpointRow !== undefined) return checkpointRow.checkpoint;
   throw new AppError(
     'missing',
     `The run has no checkpoint before "${path}": its shared state was not plain data or was too large, or the step before ran beside others. ` +

@@ -56,9 +56,9 @@ export class RunHistory {
    * @throws AppError `missing` if the folder contains no run.
    */
   async adopt(file: string, results: RunFolder): Promise<RunRecord> {
-    const found = await readRunRecord(results);
-    if (found === undefined) throw new AppError('missing', `${results.path} contains no flow run.`);
-    const { version: _version, id: _id, startedAt, ...facts } = found;
+    const resultRecord = await readRunRecord(results);
+    if (resultRecord === undefined) throw new AppError('missing', `${results.path} contains no flow run.`);
+    const { version: _version, id: _id, startedAt, ...facts } = resultRecord;
     const { record, folder } = await this.begin({ ...facts, file });
     await cp(results.path, folder.path, { recursive: true });
     const adopted = { ...record, startedAt };
@@ -80,16 +80,16 @@ export class RunHistory {
    */
   async find(file: string, id: string): Promise<RunRecord> {
     const records = await this.list(file);
-    const found =
+    const match =
       id === 'last'
         ? (records.find((record) => record.evalCase === undefined) ?? records[0])
         : records.find((record) => record.id === id || record.id.startsWith(id));
-    if (found !== undefined) return found;
-    const known =
+    if (match !== undefined) return match;
+    const lastRuns =
       records.length === 0
         ? 'It has no runs yet. Run it first'
         : `Its runs are ${records.map((record) => record.id).join(', ')}`;
-    throw new AppError('missing', `${basename(file)} has no run "${id}". ${known}.`);
+    throw new AppError('missing', `${basename(file)} has no run "${id}". ${lastRuns}.`);
   }
 
   /**
@@ -99,15 +99,15 @@ export class RunHistory {
    */
   async locate(id: string): Promise<RunRecord> {
     const flows = join(this.#home, 'flows');
-    const found: RunRecord[] = [];
+    const matches: RunRecord[] = [];
     for (const name of id === '' ? [] : await idsIn(flows)) {
       const ids = (await idsIn(join(flows, name))).filter((each) => each.startsWith(id));
       for (const each of ids) {
         const record = await readRunRecord(runFolder(join(flows, name, each)));
-        if (record !== undefined) found.push(record);
+        if (record !== undefined) matches.push(record);
       }
     }
-    const [first, second] = found;
+    const [first, second] = matches;
     if (first === undefined) {
       throw new AppError(
         'missing',
@@ -115,7 +115,7 @@ export class RunHistory {
       );
     }
     if (second === undefined) return first;
-    throw new AppError('bad-input', `Several runs start with "${id}": ${found.map((each) => each.id).join(', ')}.`);
+    throw new AppError('bad-input', `Several runs start with "${id}": ${matches.map((each) => each.id).join(', ')}.`);
   }
 
   /** A run after those that it continued by answering them, the first of them first. */

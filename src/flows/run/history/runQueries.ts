@@ -136,10 +136,10 @@ export function showComparison(before: RunTimeline | undefined, after: RunTimeli
   }
   const changes = runChanges(before, after);
   const isPartial = before.isCutShort || after.isCutShort;
-  const found = compareRuns(before, after);
-  if (found === undefined) return { divergence: undefined, changes, isPartial };
-  const step = found.index < 0 ? 0 : leafSteps(after).filter((at) => at < found.index).length;
-  return { divergence: { step, reason: found.reason }, changes, isPartial };
+  const differences = compareRuns(before, after);
+  if (differences === undefined) return { divergence: undefined, changes, isPartial };
+  const step = differences.index < 0 ? 0 : leafSteps(after).filter((at) => at < differences.index).length;
+  return { divergence: { step, reason: differences.reason }, changes, isPartial };
 }
 
 /** The indexes in a timeline of the visits of nodes that are not flows, in the order in which they ended. */

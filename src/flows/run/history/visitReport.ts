@@ -36,8 +36,8 @@ export async function findVisit(
   const step = steps[index];
   if (timeline !== undefined && step !== undefined && step.type === 'node') return { step, index, timeline };
   const names = [...new Set(steps.flatMap(({ type, path: each }) => (type === 'node' ? [each] : [])))];
-  const shown = [...names.slice(0, MOST_NAMES), ...(names.length > MOST_NAMES ? ['…'] : [])].join(', ');
-  throw new AppError('missing', `The run has no visit of a node "${path}". Its nodes are ${shown || 'none'}.`);
+  const nodeList = [...names.slice(0, MOST_NAMES), ...(names.length > MOST_NAMES ? ['…'] : [])].join(', ');
+  throw new AppError('missing', `The run has no visit of a node "${path}". Its nodes are ${nodeList || 'none'}.`);
 }
 
 /** What a visit of a run did. */

@@ -46,8 +46,8 @@ export async function runVisit(
   const record = await history.find(request.file, run);
   const folder = await history.folder(request.file, record.id);
   const { flow, flowName = record.flowName, ...place } = request;
-  const found = await findVisit(folder, { path, visit }, flowName);
-  const { step } = found;
+  const recordedVisit = await findVisit(folder, { path, visit }, flowName);
+  const { step } = recordedVisit;
   const state = shared ?? (await inputOfVisit(folder, step, record));
   const before = await checkpointBefore(folder, step);
   const scratch = runFolder(await mkdtemp(join(tmpdir(), 'farwharf-visit-')));
@@ -70,7 +70,7 @@ export async function runVisit(
     if (outcome?.type === 'refused') throw new AppError('bad-input', `The node ${describeRunEnd(outcome)}`);
     const now = await findVisit(scratch, { path: step.path }, flowName).catch(() => undefined);
     if (now === undefined) throw new AppError('bad-input', `${step.path} did not run: ${whyNot(outcome)}.`);
-    const [recorded, repeated] = await Promise.all([reportVisit(folder, found), reportVisit(scratch, now)]);
+    const [recorded, repeated] = await Promise.all([reportVisit(folder, recordedVisit), reportVisit(scratch, now)]);
     return { path: step.path, visit: step.visit, recorded, now: repeated };
   } finally {
     // Other items or branches may still write to it until their process has ended.

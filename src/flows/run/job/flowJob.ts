@@ -89,9 +89,9 @@ export class FlowJob implements AsyncDisposable {
     await writeFile(start, START_SCRIPT);
     await chmod(start, 0o755);
     await writeFile(json, JSON.stringify(request));
-    const own = await Promise.all([selected(name, start, 0o755), selected('flow.json', json)]);
+    const requestFiles = await Promise.all([selected(name, start, 0o755), selected('flow.json', json)]);
     const line = { start: quoted(`${JOB_FOLDER}/${name}`), args };
-    return new FlowJob([...runtime, ...own], line, scratch, continuedBy);
+    return new FlowJob([...runtime, ...requestFiles], line, scratch, continuedBy);
   }
 
   /** The script of a job that runs the flow with other arguments. */
@@ -150,18 +150,18 @@ async function runtimeFiles(runner: string): Promise<readonly RuntimeFile[]> {
     );
   }
   const folder = dirname(runner);
-  const found = new Map<string, RuntimeFile>();
+  const filesBySource = new Map<string, RuntimeFile>();
   const waiting = [runner, join(folder, 'agents.mjs'), join(folder, 'zod.mjs')];
   for (let source = waiting.pop(); source !== undefined; source = waiting.pop()) {
-    if (found.has(source)) continue;
+    if (filesBySource.has(source)) continue;
     const text = await readFile(source, 'utf8').catch((): undefined => undefined);
     // A string in the program may look like an import.
     if (text === undefined && source !== runner) continue;
     if (text === undefined) throw new AppError('missing', `The flow runtime ${runner} is missing. Reinstall Farwharf.`);
-    found.set(source, { path: relative(folder, source).replaceAll('\\', '/'), source });
+    filesBySource.set(source, { path: relative(folder, source).replaceAll('\\', '/'), source });
     for (const [, specifier = ''] of text.matchAll(IMPORT)) waiting.push(join(dirname(source), specifier));
   }
-  return [...found.values()];
+  return [...filesBySource.values()];
 }
 
 /**

@@ -33,10 +33,11 @@ interface ResolverOptions {
 export function createResolver({ library, schemas, isJob, onLibrary }: ResolverOptions): ResolveHookSync {
   return (specifier, context, next) => {
     if (specifier === LIBRARY) {
-      const own = attempt(() => next(specifier, context), NOT_EXPORTED);
-      const url = own !== undefined && existsSync(fileURLToPath(own.url)) ? own.url : pathToFileURL(library).href;
+      const resolved = attempt(() => next(specifier, context), NOT_EXPORTED);
+      const url =
+        resolved !== undefined && existsSync(fileURLToPath(resolved.url)) ? resolved.url : pathToFileURL(library).href;
       onLibrary(fileURLToPath(url));
-      return own?.url === url ? own : { url, shortCircuit: true };
+      return resolved?.url === url ? resolved : { url, shortCircuit: true };
     }
     try {
       return next(specifier, context);
@@ -46,9 +47,9 @@ export function createResolver({ library, schemas, isJob, onLibrary }: ResolverO
       if (parent?.includes('/node_modules/') === true) throw error;
       if (specifier === 'zod') return { url: pathToFileURL(schemas).href, shortCircuit: true };
       if (!isPath(specifier)) throw missingPackage(specifier, parent, { isJob, cause: error });
-      const found = parent === undefined ? undefined : findSource(specifier, parent);
-      if (found === undefined) throw missingFile(specifier, parent, error);
-      return { url: pathToFileURL(found).href, shortCircuit: true };
+      const source = parent === undefined ? undefined : findSource(specifier, parent);
+      if (source === undefined) throw missingFile(specifier, parent, error);
+      return { url: pathToFileURL(source).href, shortCircuit: true };
     }
   };
 }

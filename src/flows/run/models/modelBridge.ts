@@ -110,9 +110,9 @@ async function answer(
       return sendJson(response, 200, { object: 'list', data });
     }
     if (route !== 'POST /v1/chat/completions') throw new AppError('missing', `The bridge has no ${route}.`);
-    const asked = await readBridgeRequest(request);
-    const exchange = { models, asked, response, signal: gone.signal };
-    await (asked.isStreamed ? stream(exchange) : complete(exchange));
+    const chatRequest = await readBridgeRequest(request);
+    const exchange = { models, asked: chatRequest, response, signal: gone.signal };
+    await (chatRequest.isStreamed ? stream(exchange) : complete(exchange));
   } catch (error) {
     if (response.headersSent || gone.signal.aborted) {
       response.destroy(); // a stream that just stopped would look complete
@@ -126,10 +126,10 @@ async function answer(
 
 /** A web page that found the port has neither the token nor a loopback address in `Host`. */
 function authorise({ headers, socket }: IncomingMessage, token: string): void {
-  const given = Buffer.from(headers.authorization ?? '');
+  const sentToken = Buffer.from(headers.authorization ?? '');
   const wanted = Buffer.from(`Bearer ${token}`);
   const isHere = headers.host === `127.0.0.1:${socket.localPort}`;
-  if (isHere && given.length === wanted.length && timingSafeEqual(given, wanted)) return;
+  if (isHere && sentToken.length === wanted.length && timingSafeEqual(sentToken, wanted)) return;
   throw new AppError('not-signed-in', "The editor's models can only be used with the token of this run.");
 }
 

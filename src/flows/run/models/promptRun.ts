@@ -34,8 +34,8 @@ export async function runPrompt(
     override prep(): Messages {
       return messages;
     }
-    override exec(asked: Messages): Promise<string> {
-      return client.chatComplete(asked, { signal });
+    override exec(conversation: Messages): Promise<string> {
+      return client.chatComplete(conversation, { signal });
     }
     override post(state: typeof shared, _asked: Messages, reply: string): void {
       state.reply = reply;

@@ -118,10 +118,10 @@ export class FlowProcess {
     const lines = new OutputLines();
     // Not async: awaiting each line would cost more than everything else.
     const take = (line: OutputLine): Promise<void> | undefined => {
-      const taken = listener.output(stream, line);
-      if (taken === undefined) return undefined;
+      const done = listener.output(stream, line);
+      if (done === undefined) return undefined;
       this.#untaken += 1;
-      return taken.finally(() => {
+      return done.finally(() => {
         this.#untaken -= 1;
         this.#activity += 1;
       });
@@ -132,8 +132,8 @@ export class FlowProcess {
       for await (const bytes of source) {
         this.#activity += 1;
         for (const line of lines.push(bytes)) {
-          const taken = take(line);
-          if (taken !== undefined) await taken;
+          const done = take(line);
+          if (done !== undefined) await done;
         }
       }
     } catch {

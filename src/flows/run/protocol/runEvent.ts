@@ -11,7 +11,7 @@ const at = z.number();
 const step = { run, path: z.string(), visit: z.number(), at };
 
 // The fields that every reader relies on. What is only shown is not checked.
-const known = z.discriminatedUnion('type', [
+const reliedOn = z.discriminatedUnion('type', [
   z.object({ type: z.literal('run-start'), run, name: z.string(), startedAt: z.number(), state: z.unknown() }),
   z.object({ type: z.literal('run-end'), run, at, dropped: z.number().optional() }),
   z.object({ type: z.enum(['node-start', 'flow-start', 'node-end', 'flow-end']), ...step, node: z.string() }),
@@ -95,5 +95,5 @@ export function readRunEvent(value: unknown): RunEvent | undefined {
 }
 
 function isRunEvent(value: unknown): value is RunEvent {
-  return known.safeParse(value).success;
+  return reliedOn.safeParse(value).success;
 }

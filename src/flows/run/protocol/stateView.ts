@@ -106,10 +106,10 @@ class Viewer {
 
   #text(value: string): StateView {
     const { text } = this.#limits;
-    const kept = Math.max(0, Math.min(text, this.#room));
-    this.#room -= Math.min(value.length, kept);
-    if (value.length <= kept) return this.#clean(value);
-    return { $: 'string', text: this.#clean(value.slice(0, kept)), size: value.length };
+    const shownLength = Math.max(0, Math.min(text, this.#room));
+    this.#room -= Math.min(value.length, shownLength);
+    if (value.length <= shownLength) return this.#clean(value);
+    return { $: 'string', text: this.#clean(value.slice(0, shownLength)), size: value.length };
   }
 
   #cut(text: string): string {
@@ -117,8 +117,8 @@ class Viewer {
   }
 
   #object(value: object, at: string, parents: Parents): StateView {
-    const known = parents.find((parent) => parent.value === value);
-    if (known !== undefined) return special('cycle', known.at);
+    const ancestor = parents.find((parent) => parent.value === value);
+    if (ancestor !== undefined) return special('cycle', ancestor.at);
     if (parents.length >= this.#limits.depth) return special('deep', Array.isArray(value) ? '[…]' : '{…}');
     const path = [...parents, { value, at }];
     if (Array.isArray(value)) return this.#list(value, value.length, at, path);

@@ -35,11 +35,11 @@ function stepLine(path: string, action: string | undefined, status: string): str
 /** The recorded results of the runs, and all known replies of models. */
 export async function keptIn(
   folders: readonly RunFolder[],
-  known: FlowTest['models'] = [],
+  earlierModels: FlowTest['models'] = [],
 ): Promise<Pick<FlowTest, 'recording' | 'models'>> {
   const readEntry = (value: unknown) => recordingEntrySchema.safeParse(value).data;
   const recording: FlowTest['recording'] = [];
-  const models = [...known];
+  const models = [...earlierModels];
   for (const folder of folders) {
     for (const entry of parseLines(await readIfThere(folder.recording), readEntry)) recording.push(entry);
     const calls = parseLines(await readIfThere(folder.calls), (value) => recordedReply.safeParse(value).data);

@@ -99,8 +99,8 @@ export function flowTestName(path: string, { file }: Pick<FlowTest, 'file'>): st
 
 /** The tests in these folders, and of these flow files, sorted. Installed packages and hidden folders are not searched. */
 export async function findFlowTests(paths: readonly string[]): Promise<readonly string[]> {
-  const found = await Promise.all(paths.map(testsAt));
-  return [...new Set(found.flat())].toSorted();
+  const testLists = await Promise.all(paths.map(testsAt));
+  return [...new Set(testLists.flat())].toSorted();
 }
 
 async function testsAt(path: string): Promise<readonly string[]> {
@@ -112,8 +112,8 @@ async function testsAt(path: string): Promise<readonly string[]> {
   const inner = entries
     .filter((entry) => entry.isDirectory() && entry.name !== 'node_modules' && !entry.name.startsWith('.'))
     .map((entry) => testsAt(join(path, entry.name)));
-  const own = entries.filter((entry) => entry.isFile() && entry.name.endsWith(FLOW_TEST_SUFFIX));
-  return [...own.map(({ name }) => join(path, name)), ...(await Promise.all(inner)).flat()];
+  const testFiles = entries.filter((entry) => entry.isFile() && entry.name.endsWith(FLOW_TEST_SUFFIX));
+  return [...testFiles.map(({ name }) => join(path, name)), ...(await Promise.all(inner)).flat()];
 }
 
 async function testsOf(file: string): Promise<readonly string[]> {

@@ -48,8 +48,8 @@ export async function runFlowTest(
     const isBroken = actual.some(({ error }, index) => error !== undefined && test.expect[index]?.error === undefined);
     const isUpdate = options.isUpdate === true && !isBroken && differences.length + run.live.length > 0;
     if (isUpdate) {
-      const kept = await keptIn(folders, test.models);
-      await writeFlowTest(path, { ...withoutHeader(test), expect: [...actual], reach, ...kept });
+      const recordings = await keptIn(folders, test.models);
+      await writeFlowTest(path, { ...withoutHeader(test), expect: [...actual], reach, ...recordings });
     }
     const status = isUpdate ? 'updated' : differences.length === 0 ? 'passed' : 'failed';
     return { ...run, status, differences, durationMs: performance.now() - startedAt };

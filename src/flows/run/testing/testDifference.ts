@@ -65,8 +65,8 @@ function lineDiff(before: readonly string[], after: readonly string[]): readonly
 /** A loop that runs differently differs in thousands of steps. */
 function marked(mark: '-' | '+', lines: readonly string[]): readonly string[] {
   const more = lines.length - MAX_LINES;
-  const shown = lines.slice(0, MAX_LINES).map((line) => `${mark} ${line}`);
-  return more > 0 ? [...shown, `${mark} … ${formatCount(more, 'step')} more`] : shown;
+  const firstLines = lines.slice(0, MAX_LINES).map((line) => `${mark} ${line}`);
+  return more > 0 ? [...firstLines, `${mark} … ${formatCount(more, 'step')} more`] : firstLines;
 }
 
 function keyOf({ path }: StateChange): string {

@@ -68,19 +68,19 @@ export class Editing {
   /** Connects an action of a node; asks for omitted arguments. */
   async connect(
     from: DrawnNode,
-    given: { readonly action?: string | undefined; readonly target?: DrawnNode | undefined } = {},
+    preset: { readonly action?: string | undefined; readonly target?: DrawnNode | undefined } = {},
   ): Promise<void> {
-    const action = given.action ?? (await this.#pickAction(from));
+    const action = preset.action ?? (await this.#pickAction(from));
     if (action === undefined) return;
     const { flow, node } = from;
-    if (given.target !== undefined) {
-      if (levelOf(given.target) !== levelOf(from)) {
+    if (preset.target !== undefined) {
+      if (levelOf(preset.target) !== levelOf(from)) {
         this.#announcer.warn(
           l10n.t('A connection joins two nodes of the same flow. Connect the nested flow itself instead.'),
         );
         return;
       }
-      this.#connectTo(flow, node.id, action, given.target.node.id);
+      this.#connectTo(flow, node.id, action, preset.target.node.id);
       return;
     }
     const to = await this.#pickDestination(from, action);

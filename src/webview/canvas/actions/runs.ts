@@ -78,8 +78,9 @@ export class Runs {
     // flow.
     if (file === undefined) return;
     // A canvas that is opened while its flow runs or waits shows that run.
-    const own = runs.filter((each) => each.flow === flow);
-    const current = own.find(({ state, isElsewhere }) => state === 'running' && isElsewhere !== true) ?? own[0];
+    const runsOfFlow = runs.filter((each) => each.flow === flow);
+    const current =
+      runsOfFlow.find(({ state, isElsewhere }) => state === 'running' && isElsewhere !== true) ?? runsOfFlow[0];
     const isOpenEnded = current?.state === 'running' || current?.state === 'waiting';
     if (before.length === 0 && shown === undefined && isOpenEnded) this.open(current.id);
     const run = runs.find(({ id }) => id === shown?.id) ?? shown;
@@ -119,8 +120,8 @@ export class Runs {
     this.#store.set({ step: at });
     if (at === undefined) return;
     this.#host.send({ type: 'readShared', run: run.id, step: at });
-    const shown = this.stepAt(at);
-    if (shown !== undefined) this.#announcer.say(l10n.t('Step {0} of {1}: {2}', at + 1, last + 1, stepText(shown)));
+    const target = this.stepAt(at);
+    if (target !== undefined) this.#announcer.say(l10n.t('Step {0} of {1}: {2}', at + 1, last + 1, stepText(target)));
   }
 
   stepBy(count: 1 | -1): void {

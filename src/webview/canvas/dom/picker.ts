@@ -52,7 +52,7 @@ export function pick<T>(host: HTMLElement, options: PickOptions<T>): Promise<T |
     problem,
     list,
   );
-  let shown: readonly PickerChoice<T>[] = [];
+  let filtered: readonly PickerChoice<T>[] = [];
   let active = 0;
 
   const highlight = (): void => {
@@ -60,7 +60,7 @@ export function pick<T>(host: HTMLElement, options: PickOptions<T>): Promise<T |
       row.setAttribute('aria-selected', String(index === active));
       if (index === active) row.scrollIntoView({ block: 'nearest' });
     });
-    if (shown.length > 0) input.setAttribute('aria-activedescendant', `${listId}-${active}`);
+    if (filtered.length > 0) input.setAttribute('aria-activedescendant', `${listId}-${active}`);
     else input.removeAttribute('aria-activedescendant');
   };
   const update = (): void => {
@@ -71,10 +71,10 @@ export function pick<T>(host: HTMLElement, options: PickOptions<T>): Promise<T |
     );
     const free = typed === '' ? undefined : options.fromText?.(typed);
     setText(problem, free !== undefined && 'refusal' in free && hits.length === 0 ? free.refusal : '');
-    shown = [...hits.slice(0, MAX_SHOWN), ...(free === undefined || 'refusal' in free ? [] : [free])];
+    filtered = [...hits.slice(0, MAX_SHOWN), ...(free === undefined || 'refusal' in free ? [] : [free])];
     active = 0;
     list.replaceChildren(
-      ...shown.map(({ label, detail }, index) =>
+      ...filtered.map(({ label, detail }, index) =>
         html(
           'li',
           { id: `${listId}-${index}`, role: 'option' },
@@ -100,10 +100,10 @@ export function pick<T>(host: HTMLElement, options: PickOptions<T>): Promise<T |
       const { key } = event;
       if (key === 'Escape') close(undefined);
       else if (key === 'Enter') {
-        const choice = shown[active];
+        const choice = filtered[active];
         if (choice !== undefined) close(choice.value);
       } else if (key === 'ArrowDown' || key === 'ArrowUp') {
-        active = (active + (key === 'ArrowDown' ? 1 : -1) + shown.length) % Math.max(shown.length, 1);
+        active = (active + (key === 'ArrowDown' ? 1 : -1) + filtered.length) % Math.max(filtered.length, 1);
         highlight();
       } else if (key !== 'Tab') {
         event.stopPropagation();
@@ -115,7 +115,7 @@ export function pick<T>(host: HTMLElement, options: PickOptions<T>): Promise<T |
     list.addEventListener('pointerdown', (event) => {
       event.preventDefault(); // the input keeps the focus, so that losing it means that the user went elsewhere
       const row = event.target instanceof Element ? event.target.closest('li') : null;
-      const choice = row === null ? undefined : shown[[...list.children].indexOf(row)];
+      const choice = row === null ? undefined : filtered[[...list.children].indexOf(row)];
       if (choice !== undefined) close(choice.value);
     });
     input.addEventListener('blur', () => {

@@ -33,13 +33,13 @@ export class Banner {
     if (file?.syntaxError !== undefined) {
       const { message, range } = file.syntaxError;
       const error = l10n.t('Line {0}: {1}.', range.start.line + 1, message.replace(/\.$/, ''));
-      const kept = file.isStale ? ` ${l10n.t('The drawing shows the last version without errors.')}` : '';
+      const staleNote = file.isStale ? ` ${l10n.t('The drawing shows the last version without errors.')}` : '';
       parts.push(
         html(
           'div',
           { class: 'banner error', role: 'status' },
           icon('failed'),
-          html('span', {}, error + kept),
+          html('span', {}, error + staleNote),
           this.#link(l10n.t('Show'), range),
         ),
       );

@@ -17,9 +17,9 @@ export function sharedPanel(store: CanvasStore, runs: Runs): HTMLElement {
     const isShown = step !== undefined && run !== undefined && visit === undefined;
     element.hidden = !isShown;
     if (!isShown) return;
-    const shown = runs.stepAt(step);
+    const stepShown = runs.stepAt(step);
     const head = isTrace ? l10n.t('Attributes of step {0}', step + 1) : l10n.t('shared after step {0}', step + 1);
-    setText(title, shown === undefined ? head : `${head}, ${shown.node}`);
+    setText(title, stepShown === undefined ? head : `${head}, ${stepShown.node}`);
     const isThere = shared?.run === run.id && shared.step === step;
     element.setAttribute('aria-busy', String(!isThere));
     if (!isThere) return; // the earlier state stays until the new one arrives, so that nothing flickers while stepping

@@ -92,17 +92,17 @@ export function timeline(store: CanvasStore, runs: Runs, visits: Visits): HTMLEl
     const at = step === undefined ? steps.length - 1 : step - firstStep;
     setAttributes(slider, { max: Math.max(steps.length - 1, 0) });
     slider.value = String(Math.max(at, 0));
-    const shown = steps[at];
+    const current = steps[at];
     const text =
-      shown === undefined
+      current === undefined
         ? l10n.t('No step has finished yet')
-        : l10n.t('Step {0} of {1}: {2}', firstStep + at + 1, firstStep + steps.length, stepText(shown));
+        : l10n.t('Step {0} of {1}: {2}', firstStep + at + 1, firstStep + steps.length, stepText(current));
     setAttributes(slider, { 'aria-valuetext': text });
     setText(momentText, text);
-    momentText.classList.toggle('failed', shown?.error !== undefined);
+    momentText.classList.toggle('failed', current?.error !== undefined);
     follow.disabled = step === undefined;
     pin.disabled = !run.isRecorded || run.state === 'running';
-    rerun.disabled = !runs.canRerun(step === undefined ? undefined : shown?.pagePath);
+    rerun.disabled = !runs.canRerun(step === undefined ? undefined : current?.pagePath);
     again.disabled = rerun.disabled;
     drawStrip(steps, comparison?.divergence === undefined ? undefined : comparison.divergence.step - firstStep);
     showComparing(

@@ -99,8 +99,8 @@ export function toolbar({
     flows.disabled = options.length < 2;
   };
   const showRuns = ({ runs: all, flow, run: shown, isTrusted, isTrace, file }: CanvasState): void => {
-    const own = all.filter((each) => each.flow === flow);
-    const options = own.map(({ id, startedAt, state, remote }) =>
+    const runsOfFlow = all.filter((each) => each.flow === flow);
+    const options = runsOfFlow.map(({ id, startedAt, state, remote }) =>
       html(
         'option',
         { value: id },
@@ -112,7 +112,7 @@ export function toolbar({
       html('option', { value: '' }, options.length === 0 ? l10n.t('No runs yet') : l10n.t('Runs…')),
       ...options,
     );
-    history.value = own.some(({ id }) => id === shown?.id) ? (shown?.id ?? '') : '';
+    history.value = runsOfFlow.some(({ id }) => id === shown?.id) ? (shown?.id ?? '') : '';
     history.disabled = options.length === 0;
     const isRunning = shown?.state === 'running' && shown.isElsewhere !== true;
     stop.hidden = !isRunning;

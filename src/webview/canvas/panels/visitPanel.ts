@@ -39,10 +39,10 @@ export function visitPanel(store: CanvasStore, visits: Visits, leave: () => void
     problem,
     reports,
   );
-  let shown: ShownVisit | undefined;
+  let currentVisit: ShownVisit | undefined;
   store.on(['visit'], ({ visit }) => {
-    const before = shown;
-    shown = visit;
+    const before = currentVisit;
+    currentVisit = visit;
     element.hidden = visit === undefined;
     if (visit === undefined) return;
     const { node, number, isRunning, refusal, runs } = visit;

@@ -22,19 +22,19 @@ export class EdgeShape {
     this.label = svg('g', { class: 'label', 'data-key': key });
   }
 
-  show(drawn: DrawnEdge, taken: number, change: ChangeKind | undefined): void {
+  show(drawn: DrawnEdge, times: number, change: ChangeKind | undefined): void {
     const { points, label, action, text, tail, edge } = drawn;
-    const shown = JSON.stringify([points, label, action, text, tail, edge === undefined, taken, change]);
-    if (shown === this.#shown) return;
-    this.#shown = shown;
+    const contents = JSON.stringify([points, label, action, text, tail, edge === undefined, times, change]);
+    if (contents === this.#shown) return;
+    this.#shown = contents;
     const line = svg('path', { class: 'line', d: svgPath(points) });
     // Each doubling of the visits adds one step of width, so that a loop of a thousand rounds stays a line.
-    if (taken > 0) line.style.strokeWidth = `${2 + Math.min(MAX_EXTRA_WIDTH, Math.log2(taken) * 0.5)}px`;
+    if (times > 0) line.style.strokeWidth = `${2 + Math.min(MAX_EXTRA_WIDTH, Math.log2(times) * 0.5)}px`;
     this.element.replaceChildren(svg('path', { class: 'reach', d: svgPath(points) }), line, ...endOf(drawn));
-    this.label.replaceChildren(...labelParts(drawn, taken, change));
+    this.label.replaceChildren(...labelParts(drawn, times, change));
     setAttributes(this.label, { transform: `translate(${label.x} ${label.y})` });
     for (const element of [this.element, this.label]) {
-      element.classList.toggle('is-taken', taken > 0);
+      element.classList.toggle('is-taken', times > 0);
       for (const kind of CHANGE_KINDS) element.classList.toggle(`is-${kind}`, kind === change);
       element.classList.toggle('is-stub', edge === undefined);
       element.classList.toggle('is-default', action === 'default');
@@ -83,10 +83,10 @@ function tipOf(points: readonly Point[]): string {
 
 function* labelParts(
   { action, text: name, edge }: DrawnEdge,
-  taken: number,
+  times: number,
   change: ChangeKind | undefined,
 ): Generator<SVGElement> {
-  const text = [name, ...(taken > 1 ? [`×${taken}`] : []), change === undefined ? '' : CHANGE_WORDS[change]]
+  const text = [name, ...(times > 1 ? [`×${times}`] : []), change === undefined ? '' : CHANGE_WORDS[change]]
     .filter((part) => part !== '')
     .join(' ');
   if (text === '') return;

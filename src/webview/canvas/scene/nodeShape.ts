@@ -39,7 +39,7 @@ export class NodeShape {
     const { box, node, isStart, isOpen } = drawn;
     const running = run && { ...run, visits: visitsText(run), usage: usageText(run.usage) };
     const { className, summary, type, flow, label } = node;
-    const shown = JSON.stringify([
+    const key = JSON.stringify([
       box,
       className,
       summary,
@@ -52,8 +52,8 @@ export class NodeShape {
       running,
       change,
     ]);
-    if (shown === this.#shown) return;
-    this.#shown = shown;
+    if (key === this.#shown) return;
+    this.#shown = key;
     // Says in a word what differs, because colours alone do not.
     const leftOf = (width: number): number => drawn.box.width - width - 8;
     const changed = change === undefined ? [] : [flag('change-flag', CHANGE_WORDS[change], leftOf)];

@@ -64,8 +64,8 @@ export class Scene {
         this.#layers.edges.append(shape.element);
         this.#layers.labels.append(shape.label);
       }
-      const taken = this.#overlay.taken.get(takenKey(drawn.source, drawn.action)) ?? 0;
-      shape.show(drawn, taken, changed.get(`edge ${drawn.key}`)?.kind);
+      const times = this.#overlay.taken.get(takenKey(drawn.source, drawn.action)) ?? 0;
+      shape.show(drawn, times, changed.get(`edge ${drawn.key}`)?.kind);
     }
     this.element.classList.toggle('has-run', progress !== undefined);
   }

@@ -26,19 +26,19 @@ export function withGraph(state: CanvasState, message: GraphMessage): Partial<Ca
 export function withLayout(state: CanvasState, { isTidy = false } = {}): Partial<CanvasState> {
   const graph = shownFlow(state);
   if (graph === undefined) return { shown: undefined, drawing: NOTHING_DRAWN, selected: undefined };
-  const shown = layoutFlow(graph, {
+  const placed = layoutFlow(graph, {
     flows: (state.versions?.file ?? state.file)?.flows ?? [],
     isOpen: (path) => state.open.has(path),
     moved: state.moved,
     isWrapped: state.isWrapped,
     previous: isTidy ? undefined : state.shown,
   });
-  const drawing = drawFlow(shown);
+  const drawing = drawFlow(placed);
   const { selected: before } = state;
-  const found = before?.type === 'node' ? nodeAt(drawing, before.path) : edgeAt(drawing, before?.key);
-  const selected = found === undefined ? undefined : before;
+  const element = before?.type === 'node' ? nodeAt(drawing, before.path) : edgeAt(drawing, before?.key);
+  const selected = element === undefined ? undefined : before;
   const paths = new Set(drawing.nodes.map(({ path }) => path));
-  return { shown, drawing, selected, marked: state.marked.intersection(paths) };
+  return { shown: placed, drawing, selected, marked: state.marked.intersection(paths) };
 }
 
 /** The selection at an offset of the source: the connection there, or else the node with the smallest range around it. */

@@ -27,13 +27,13 @@ export class RunProgress {
   #latest = 0;
 
   constructor(file: FlowFile | undefined, root: FlowGraph | undefined) {
-    const known = new Map<string, string | undefined>();
+    const paths = new Map<string, string | undefined>();
     this.#resolve = (tracePath) => {
-      if (!known.has(tracePath)) {
+      if (!paths.has(tracePath)) {
         const units = (file && root && unitsOfPath(file, root, tracePath)) ?? [];
-        known.set(tracePath, units.flatMap(({ node }) => node?.id ?? []).join('/') || undefined);
+        paths.set(tracePath, units.flatMap(({ node }) => node?.id ?? []).join('/') || undefined);
       }
-      return known.get(tracePath);
+      return paths.get(tracePath);
     };
   }
 
