@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import * as http from 'node:http';
 import { isBuiltin } from 'node:module';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
 import { billOfMaterials } from './scripts/billOfMaterials.mjs';
 import { bundledPackages } from './scripts/bundledPackages.mjs';
@@ -48,6 +48,28 @@ const lazyFeatures = {
     build.onResolve({ filter: /^\.\/features\.ts$/ }, ({ kind }) =>
       kind === 'dynamic-import' ? { path: './features.js', external: true } : undefined,
     );
+  },
+};
+
+// What is loaded on first use runs only where the features run, so all that they need is there already. Without being told, esbuild makes a
+// chunk for each set of these entry points that share code, which are dozens of files to read at the start.
+/** @type {esbuild.Plugin} */
+const featuresAreLoaded = {
+  name: 'features-are-loaded',
+  setup(build) {
+    /** @type {Set<string>} */
+    const entryPoints = new Set();
+    build.onResolve({ filter: /^\./ }, async ({ path, kind, resolveDir }) => {
+      if (kind !== 'dynamic-import') return undefined;
+      const { path: entryPoint } = await build.resolve(path, { kind: 'import-statement', resolveDir });
+      entryPoints.add(entryPoint);
+      return undefined;
+    });
+    build.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+      if (!entryPoints.has(path)) return undefined;
+      const text = await readFile(path, 'utf8');
+      return { loader: 'ts', contents: `${text}\nimport ${JSON.stringify(resolve('src/extension/features.ts'))};\n` };
+    });
   },
 };
 
@@ -278,7 +300,7 @@ const configurations = [
     chunkNames: 'chunks/[hash]',
     format: 'esm',
     splitting: true,
-    plugins: [localisedByVSCode, compiledKernels, nativeWebStreams, sharedChatModel, asCommonJs],
+    plugins: [localisedByVSCode, compiledKernels, nativeWebStreams, sharedChatModel, featuresAreLoaded, asCommonJs],
   },
   programs,
   // For flows in folders without zod. On its own: together with the others, each would load all of zod.

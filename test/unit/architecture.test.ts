@@ -42,9 +42,8 @@ const FOLDERS: Record<string, string> = {
     slurm/batch slurm slurm/proposal health disk jobs streams tls http/limits http/access http/connections signIn http/submit http/page/views http/page http backup metrics admin/socket admin/operations admin . machine`,
   cli: 'terminal grammar command completion session signIn jobs budgets secrets flows sweeps submit search serve admin admin/verbs mcp machines executable .',
   extension: `
-    contributions ui threads workspace account agents jobs/store jobs/list failures jobs/log jobs/page jobs results submit/preflight sweeps services
-    status submit tasks search/answers search/index search flows/documents flows/prompts flows/runs flows/canvas flows/language flows
-    commands commands/jobs commands/jobList commands/logs commands/failures commands/sweeps commands/submit commands/results commands/services commands/search commands/flows .`,
+    threads contributions ui workspace account agents jobs/store jobs/list jobs/log jobs/page jobs failures results submit/preflight sweeps
+    status submit tasks search/answers search/index search flows/documents flows/prompts flows/runs flows/canvas flows/language flows .`,
   webview: 'canvas/dom canvas/state canvas/scene canvas/actions canvas/panels canvas jobPage sweepPage',
 };
 const SOURCE = join(import.meta.dirname, '../../src');

@@ -5,8 +5,8 @@ import { join, relative } from 'node:path';
 import { test } from 'node:test';
 import { MODEL_TEXT_FOLDER, MODEL_TEXT_LANGUAGE } from '../../src/extension/ui/modelText.ts';
 import {
-  COMMANDS,
   CONTEXTS,
+  FEATURE_COMMANDS,
   FILES_VIEW,
   INDEX_VIEW,
   JOBS_VIEW,
@@ -25,6 +25,7 @@ import { trackedFiles } from '../../scripts/trackedFiles.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const manifestText = readFileSync(join(ROOT, 'package.json'), 'utf8');
+const COMMANDS: readonly string[] = Object.values(FEATURE_COMMANDS).flat();
 const texts = JSON.parse(readFileSync(join(ROOT, 'package.nls.json'), 'utf8')) as Record<string, string>;
 
 interface MenuItem {
@@ -102,7 +103,7 @@ test('each step of a walkthrough has its page or picture in the package, and end
     ...matches(completionEvents.join(' '), /onCommand:(\S+)/g),
   ]);
   assert.ok(commands.length > 0);
-  for (const command of commands) assert.ok((COMMANDS as readonly string[]).includes(command), command);
+  for (const command of commands) assert.ok(COMMANDS.includes(command), command);
   for (const { completionEvents } of steps) {
     const [event = '', ...others] = completionEvents;
     assert.deepEqual(others, []);

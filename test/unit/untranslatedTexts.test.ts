@@ -65,14 +65,10 @@ const NO_TEXTS: Readonly<Record<string, readonly string[]>> = {
   'extension/account/connectMachine.ts': ["'user@gpu-box'"],
   'extension/account/signIn.ts': ["'known hosts'", '`ssh ${destination}`', "'https://gpu.example.org'"],
   // Names of features in the extension log, and keys of stored values, locks and rows.
-  'extension/features.ts': [
-    "'status bar'",
-    "'interrupted results'",
-    "'interrupted results'",
-    "'interrupted submits'",
-    "'interrupted submits'",
-    "'log links'",
-  ],
+  'extension/features.ts': ["'status bar'"],
+  'extension/jobs/registerJobs.ts': ["'log links'"],
+  'extension/results/registerResults.ts': ["'interrupted results'"],
+  'extension/submit/registerSubmit.ts': ["'interrupted submits'"],
   'extension/account/account.ts': ['`account ${host}`', '`account ${host}`'],
   'extension/flows/canvas/canvasRequests.ts': ['`canvas ${uri.toString()}`'],
   'extension/flows/runs/flowJobs.ts': ["'flow jobs'"],

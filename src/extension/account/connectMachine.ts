@@ -1,4 +1,5 @@
 import * as l10n from '@vscode/l10n';
+import type { WindowParts } from '../contributions/parts.ts';
 import { assertNever, isAbort } from '../../core/errors.ts';
 import { formatBytes } from '../../core/text/format.ts';
 import { machineHost } from '../../jobs/service/host.ts';
@@ -19,15 +20,11 @@ const USE_NODE = l10n.t('Use Login Node');
 // A dialog does not scroll on every system.
 const MOST_SHOWN = 12;
 
-export interface MachineDeps {
+export interface MachineDeps extends Pick<WindowParts, 'home' | 'signal'> {
   readonly account: AccountMonitor;
   /** The folder with the built program. */
   readonly dist: string;
-  /** FARWHARF_HOME. */
-  readonly home: string;
   readonly questions: SshQuestions;
-  /** Aborts when the window closes. */
-  readonly signal: AbortSignal;
 }
 
 /** Connects a machine that the user can ssh to, and selects it as the host. Does nothing if the user cancels. */

@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
+import type { WindowParts } from '../contributions/parts.ts';
 import { AppError, isAbort } from '../../core/errors.ts';
 import type { DevicePrompt } from '../../jobs/signIn/deviceFlow.ts';
 import type { SignInOffer, SignInRecord } from '../../jobs/signIn/signInRecord.ts';
-import type { Logger } from '../../core/log.ts';
 import type { AccountMonitor } from './account.ts';
 import type { Hosts } from './hosts.ts';
 import type { Keys } from './keys.ts';
@@ -13,14 +13,11 @@ import { askModal, pickRow, showCancellable, showInformation } from '../ui/show.
 import { hostLabel } from '../ui/words.ts';
 
 /** What signing in and out uses. */
-export interface SignInDeps {
+export interface SignInDeps extends Pick<WindowParts, 'log' | 'signal'> {
   readonly account: AccountMonitor;
   readonly hosts: Hosts;
   readonly keys: Keys;
   readonly signIns: SignIns;
-  readonly log: Logger;
-  /** Aborts when the window closes. */
-  readonly signal: AbortSignal;
 }
 
 /** How somebody signs in to a host. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
+import type { WindowParts } from '../contributions/parts.ts';
 import { AppError } from '../../core/errors.ts';
 import { type Disposable, DisposableStore } from '../../core/processes/lifetime.ts';
 import type { AgentToolName } from '../../jobs/agentTools/agentToolNames.ts';
@@ -16,12 +17,9 @@ import { type ToolCommand, ToolProcess, type ToolResult } from './toolProcess.ts
 /** Reads only stored data about jobs, so it works in Restricted Mode too. */
 const WITHOUT_TRUST: ReadonlySet<AgentToolName> = new Set(['get_job', 'read_job_log', 'explain_failure']);
 
-interface AgentToolsDeps {
-  readonly context: vscode.ExtensionContext;
+interface AgentToolsDeps extends Pick<WindowParts, 'context' | 'home'> {
   readonly hosts: Hosts;
   readonly keys: Keys;
-  /** FARWHARF_HOME. */
-  readonly home: string;
 }
 
 /** Runs the tools of agents in one process for each folder, so that they never block the extension host. */

@@ -1,30 +1,22 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
+import type { WindowParts } from '../contributions/parts.ts';
 import { shownScript } from '../../jobs/selection/script.ts';
 import { describeJob } from '../../jobs/report/describeJob.ts';
-import { isWorthTelling } from '../../jobs/report/endReport.ts';
 import { hasSucceeded, type JobRecord } from '../../jobs/ledger/record.ts';
 import { lastLines } from '../../jobs/log/lastLines.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
 import { failureReference } from '../../jobs/source/failureReference.ts';
 import { SourceFiles } from '../../jobs/source/sourceFiles.ts';
 import { readSetting } from '../contributions/config.ts';
-import type { WatchedJobs } from '../jobs/store/watchedJobs.ts';
+import { isWorthNotifying, type WatchedJobs } from '../jobs/store/watchedJobs.ts';
 import { showError } from '../ui/show.ts';
-import type { SourceLines } from './sourceLines.ts';
+import type { SourceLines } from '../jobs/log/sourceLines.ts';
 
-export interface FailureDeps {
-  readonly home: string;
-  readonly signal: AbortSignal;
-  readonly wasSubmittedHere: (id: string) => boolean;
+export interface FailureDeps extends Pick<WindowParts, 'home' | 'signal' | 'wasSubmittedHere'> {
   readonly watched: Pick<WatchedJobs, 'has'>;
   readonly sourceLines: SourceLines;
-}
-
-/** Whether the end of a job is worth a notification, as the settings ask. */
-export function isWorthNotifying(record: JobRecord, watched: Pick<WatchedJobs, 'has'>): boolean {
-  return isWorthTelling(record, { isWatched: watched.has(record.id), notifyAfter: readSetting('notifyAfter') });
 }
 
 /** Shows a notification for failed jobs, as the settings ask. Jobs that succeeded or were cancelled only appear in the list. */

@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
+import type { WindowParts } from '../contributions/parts.ts';
 import { AppError } from '../../core/errors.ts';
 import { type Disposable, DisposableStore } from '../../core/processes/lifetime.ts';
 import { startThread } from '../../core/rpc/rpcProgram.ts';
@@ -14,7 +15,11 @@ import { diskFolders, requireTrust } from '../workspace/folders.ts';
 import { mainFlow } from '../../flows/graph/flowChoice.ts';
 import { setUpTypes } from '../../flows/project/setUpTypes.ts';
 import type { FlowWorkerService } from '../threads/flowWorker.ts';
-import type { Services } from '../services/services.ts';
+import type { Hosts } from '../account/hosts.ts';
+import type { JobStore } from '../jobs/store/jobStore.ts';
+import type { LostContacts } from '../jobs/store/lostContacts.ts';
+import type { Worker } from '../threads/worker.ts';
+import type { SubmitFlow } from './runs/jobAnswers.ts';
 import { Canvases } from './canvas/canvases.ts';
 import { registerFlowCompletions } from './language/flowCompletions.ts';
 import { openTrace } from './canvas/traceCanvas.ts';
@@ -38,11 +43,14 @@ import { RunDecorations } from './runs/runDecorations.ts';
 import { showCancellable, showInformation } from '../ui/show.ts';
 import type { ContextKeys } from '../contributions/contexts.ts';
 
-export interface FlowsDeps {
-  readonly context: vscode.ExtensionContext;
-  readonly services: Services;
-  /** Reports an error to the user, once. */
-  readonly report: (error: unknown) => void;
+export interface FlowsDeps
+  extends Pick<WindowParts, 'context' | 'contexts' | 'home' | 'ledger' | 'log' | 'report' | 'signal'> {
+  readonly flowRuntime: FlowRuntime;
+  readonly hosts: Hosts;
+  readonly jobs: { readonly lostContacts: LostContacts; readonly store: JobStore };
+  readonly modelKeys: Keys;
+  readonly submit: SubmitFlow;
+  readonly worker: Pick<Worker, 'browsed'>;
 }
 
 /** Flows in this window: reading, canvases, runs, and their display in editors. */
@@ -60,8 +68,9 @@ export class Flows implements Disposable {
   readonly #modelKeys: Keys;
   readonly #disposables = new DisposableStore();
 
-  constructor({ context, services, report }: FlowsDeps) {
-    const { contexts, flowRuntime: runtime, home, log } = services;
+  constructor(deps: FlowsDeps) {
+    const { context, contexts, flowRuntime: runtime, home, jobs, log, modelKeys, report, submit } = deps;
+    const { store } = jobs;
     const name = 'farwharf-flows';
     this.#background = startBackground<FlowWorkerService>({
       start: () => startThread(context.asAbsolutePath(join('dist', 'flowWorker.mjs')), { name, workerData: { home } }),
@@ -75,20 +84,31 @@ export class Flows implements Disposable {
     this.#report = report;
     this.#extension = context.extensionUri;
     this.#runtime = runtime;
-    this.#modelKeys = services.modelKeys;
+    this.#modelKeys = modelKeys;
     const own = this.#disposables;
     own.add({ dispose: () => void this.#background.end() });
     this.documents = own.add(new FlowDocuments(reader, log));
     this.runs = own.add(
-      new FlowRuns({ ...services, memory: context.workspaceState, queries, readReach: (file) => reader.reach(file) }),
+      new FlowRuns({
+        ...jobs,
+        flowRuntime: runtime,
+        home,
+        log,
+        memory: context.workspaceState,
+        modelKeys,
+        queries,
+        readReach: (file) => reader.reach(file),
+      }),
     );
     const tests = own.add(new FlowTests({ runtime, home, log, report, readReach: (file) => reader.reach(file) }));
-    own.add(new FlowEvals(services));
-    const visits = own.add(new VisitRunner({ ...services }));
-    this.jobAnswers = new JobAnswers(services, this.runs.jobs);
+    own.add(new FlowEvals({ flowRuntime: runtime, home, log, modelKeys }));
+    const visits = own.add(new VisitRunner({ flowRuntime: runtime, home, modelKeys }));
+    this.jobAnswers = new JobAnswers({ ...deps, ...deps.worker, store }, this.runs.jobs);
     this.starter = own.add(
       new FlowStarter({
-        services,
+        flowRuntime: runtime,
+        store,
+        submit,
         documents: this.documents,
         runs: this.runs,
         tests,
@@ -111,7 +131,7 @@ export class Flows implements Disposable {
         report,
       }),
     );
-    this.prompts = own.add(new Prompts({ documents: this.documents, queries, keys: services.modelKeys }));
+    this.prompts = own.add(new Prompts({ documents: this.documents, queries, keys: modelKeys }));
     own.add(showFlowMarks(this.documents, context.extensionUri));
     own.add(registerFlowLenses(this.documents));
     own.add(new FlowDiagnostics(this.documents, reader, log));

@@ -6,18 +6,20 @@ import { formatBytes, formatDuration, formatInteger } from '../../core/text/form
 import { describeJob } from '../../jobs/report/describeJob.ts';
 import { hasSucceeded, type JobRecord, shortId } from '../../jobs/ledger/record.ts';
 import type { FileChange } from '../../jobs/submitted/fileChanges.ts';
-import type { JobStore } from './store/jobStore.ts';
-import type { Submitted, SubmittedDocuments } from './submittedDocuments.ts';
+import type { SubmittedDocuments } from './submittedDocuments.ts';
+import type { Worker } from '../threads/worker.ts';
 import { label } from '../ui/labels.ts';
 import { pickRow, showCancellable, showInformation } from '../ui/show.ts';
+import type { Command } from '../contributions/commands.ts';
+import { type JobFinder, jobsCommand } from './list/jobCommand.ts';
+import { AppError } from '../../core/errors.ts';
 
 // An editor with more files takes seconds to open.
 const MAX_SHOWN = 300;
 const MAX_OFFERED = 50;
 
-export interface CompareDeps {
-  readonly store: Pick<JobStore, 'records'>;
-  readonly submitted: Submitted;
+interface CompareDeps extends JobFinder {
+  readonly submitted: Worker['submitted'];
   readonly submittedDocuments: SubmittedDocuments;
 }
 
@@ -28,15 +30,25 @@ interface Comparison {
   readonly after: JobRecord | undefined;
 }
 
-/** Compares the files that were submitted with a job with the folder as it is now, or with those of another job. */
-export async function compareSubmitted(deps: CompareDeps, record: JobRecord): Promise<void> {
-  const comparison = await pickComparison(deps, record);
-  if (comparison !== undefined) await compare(deps, comparison);
-}
-
-/** Compares the files that were submitted with two jobs. */
-export function compareJobs(deps: CompareDeps, before: JobRecord, after: JobRecord): Promise<void> {
-  return compare(deps, { before, after });
+/**
+ * Compares the files that were submitted with a job with the folder as it is now or with those of another job, which the user picks, or
+ * the files of two jobs with each other.
+ */
+export function compareSubmitted(deps: CompareDeps): Command {
+  return jobsCommand(deps, {
+    title: l10n.t('Compare Submitted Files'),
+    async run(records) {
+      const [before, after] = records.toSorted((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+      if (before === undefined) return;
+      if (records.length > 2)
+        throw new AppError(
+          'bad-input',
+          l10n.t('{0} jobs are selected. Select two to compare them, or one.', records.length),
+        );
+      const comparison = after === undefined ? await pickComparison(deps, before) : { before, after };
+      if (comparison !== undefined) await compare(deps, comparison);
+    },
+  });
 }
 
 async function compare(deps: CompareDeps, comparison: Comparison): Promise<void> {

@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as l10n from '@vscode/l10n';
+import type { WindowParts } from '../contributions/parts.ts';
 import { repeat } from '../../core/processes/repeat.ts';
 import { formatDuration, formatInteger } from '../../core/text/format.ts';
 import { isActive, type JobRecord } from '../../jobs/ledger/record.ts';
 import { budgetStates } from '../../jobs/plan/budgetCheck.ts';
 import { findOverruns, type Overrun } from '../../jobs/plan/balance.ts';
 import { readSetting } from '../contributions/config.ts';
-import { type CancelDeps, cancelFailures, cancelJob } from './cancelJob.ts';
-import { forEachJob } from './list/forEachJob.ts';
-import type { AsyncLedger } from '../../jobs/ledger/asyncLedger.ts';
+import { cancelEach, type CancelDeps } from './cancelJob.ts';
 import type { AccountMonitor } from '../account/account.ts';
 import type { JobStore } from './store/jobStore.ts';
 import { reportError } from '../ui/report.ts';
@@ -19,13 +18,9 @@ const EVERY_MS = 10_000;
 const KEEP = l10n.t('Keep Running');
 const CANCEL = l10n.t('Cancel Now');
 
-interface CostDeps extends CancelDeps {
+interface CostDeps extends Pick<WindowParts, 'home' | 'ledger' | 'wasSubmittedHere'>, CancelDeps {
   readonly account: Pick<AccountMonitor, 'last'>;
-  /** FARWHARF_HOME. */
-  readonly home: string;
-  readonly ledger: AsyncLedger;
   readonly store: JobStore;
-  readonly wasSubmittedHere: (id: string) => boolean;
 }
 
 /**
@@ -77,7 +72,7 @@ async function warnAndCancel(
   const isKept = await isAnsweredWithKeep(question, seconds, signal);
   if (isKept || signal.aborted) return;
   const left = stillRunning(deps, jobs);
-  await forEachJob(left, cancelFailures, (record) => cancelJob(deps, record));
+  await cancelEach(deps, left);
   if (left.length > 0)
     void showInformation(
       left.length === 1

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as l10n from '@vscode/l10n';
+import type { WindowParts } from '../contributions/parts.ts';
 import { isAbort, messageOf } from '../../core/errors.ts';
-import type { Logger } from '../../core/log.ts';
 import { endHook, type EndHook, runEndHook } from '../../jobs/report/endHook.ts';
 import type { AsyncLedger } from '../../jobs/ledger/asyncLedger.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
@@ -11,10 +11,8 @@ import { showError } from '../ui/show.ts';
 // Every window sees a job end within seconds. The first one reports it.
 const CLAIM_MS = 24 * 60 * 60_000;
 
-interface EndHookDeps {
+interface EndHookDeps extends Pick<WindowParts, 'log' | 'signal'> {
   readonly ledger: Pick<AsyncLedger, 'claim'>;
-  readonly log: Logger;
-  readonly signal: AbortSignal;
   readonly openSettings: () => void;
 }
 

@@ -1,7 +1,6 @@
 import { isAbort } from '../../core/errors.ts';
+import type { WindowParts } from '../contributions/parts.ts';
 import { DisposableStore, type Disposable } from '../../core/processes/lifetime.ts';
-import type { Logger } from '../../core/log.ts';
-import type { AsyncLedger } from '../../jobs/ledger/asyncLedger.ts';
 import { followJob } from '../../jobs/log/follow.ts';
 import type { ResultCounter } from '../../jobs/log/resultCounter.ts';
 import { LOCAL_HOST } from '../../jobs/service/host.ts';
@@ -15,14 +14,11 @@ import type { LostContacts } from './store/lostContacts.ts';
 // Each followed job holds a connection; the others are followed when one of them ends.
 const MAX_FOLLOWED = 64;
 
-export interface FollowerDeps {
+export interface FollowerDeps extends Pick<WindowParts, 'home' | 'ledger' | 'log'> {
   readonly hosts: Hosts;
-  readonly ledger: AsyncLedger;
   readonly results: Pick<ResultCounter, 'count'>;
   readonly store: JobStore;
   readonly lostContacts: LostContacts;
-  readonly home: string;
-  readonly log: Logger;
   readonly isTrusted: () => boolean;
 }
 

@@ -1,20 +1,17 @@
 import type * as vscode from 'vscode';
-import type { RemoteService } from '../../core/rpc/rpcMessages.ts';
 import type { AsyncLedger } from '../../jobs/ledger/asyncLedger.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
-import type { SubmittedFiles } from '../../jobs/submitted/submittedFiles.ts';
+import type { Worker } from '../threads/worker.ts';
 import { type JobFileSource, JobFileSystem } from './jobFileSystem.ts';
-
-export type Submitted = RemoteService<{ submitted: SubmittedFiles }>['submitted'];
 
 /** Files as they were submitted with a job: `farwharf-job://ID/path`. */
 export class SubmittedDocuments implements JobFileSource, vscode.Disposable {
-  readonly #files: Submitted;
+  readonly #files: Worker['submitted'];
   readonly #system: JobFileSystem;
   /** Contents by job and path. An editor with many of them would otherwise read the archive for each. */
   #loaded: ReadonlyMap<string, Uint8Array> = new Map();
 
-  constructor(files: Submitted, ledger: Pick<AsyncLedger, 'get'>) {
+  constructor(files: Worker['submitted'], ledger: Pick<AsyncLedger, 'get'>) {
     this.#files = files;
     this.#system = new JobFileSystem('farwharf-job', this, ledger);
   }

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
+import type { WindowParts } from '../contributions/parts.ts';
 import { shownScript } from '../../jobs/selection/script.ts';
 import { formatInteger } from '../../core/text/format.ts';
 import { describeOutcome, describeResultCount } from '../../jobs/report/describeJob.ts';
@@ -7,17 +8,15 @@ import { hasSucceeded, isWaiting, type JobRecord } from '../../jobs/ledger/recor
 import { readSetting } from '../contributions/config.ts';
 import { JOBS_VIEW } from '../contributions/names.ts';
 import { DOWNLOAD } from '../jobs/log/jobLog.ts';
-import { isWorthNotifying } from '../failures/failureNotifications.ts';
-import type { WatchedJobs } from '../jobs/store/watchedJobs.ts';
+import { isWorthNotifying, type WatchedJobs } from '../jobs/store/watchedJobs.ts';
 import { reportError } from '../ui/report.ts';
 import { showInformation } from '../ui/show.ts';
 import { downloadNew, type ResultDeps } from './results.ts';
 
 const SHOW = l10n.t('Show Jobs');
 
-interface AnnounceDeps extends ResultDeps {
+interface AnnounceDeps extends Pick<WindowParts, 'wasSubmittedHere'>, ResultDeps {
   readonly watched: Pick<WatchedJobs, 'has'>;
-  readonly wasSubmittedHere: (id: string) => boolean;
 }
 
 /** Offers or downloads the results of jobs that were submitted from this window and succeeded, as the setting asks. */

@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
+import type { WindowParts } from '../contributions/parts.ts';
 import { AppError } from '../../core/errors.ts';
-import { formatBytes, plural } from '../../core/text/format.ts';
+import { formatBytes, formatInteger, plural } from '../../core/text/format.ts';
 import { type DownloadDeps, downloadResults } from '../../jobs/results/resultDownload.ts';
 import {
   type CheckedFolder,
@@ -21,9 +22,7 @@ import { diskFolders, requireTrust } from '../workspace/folders.ts';
 import { presentResults } from './presentResults.ts';
 import { pickResults } from './resultPick.ts';
 import { needsDecision } from './resultRows.ts';
-import type { Logger } from '../../core/log.ts';
 import type { Archiver } from '../../jobs/archives/archiver.ts';
-import type { AsyncLedger } from '../../jobs/ledger/asyncLedger.ts';
 import type { Hosts } from '../account/hosts.ts';
 import type { JobStore } from '../jobs/store/jobStore.ts';
 import { PausableProgress } from '../ui/pausableProgress.ts';
@@ -31,16 +30,10 @@ import { pickRow, showProgress } from '../ui/show.ts';
 import { label, withoutIcons } from '../ui/labels.ts';
 
 /** What downloading results uses. */
-export interface ResultDeps {
+export interface ResultDeps extends Pick<WindowParts, 'home' | 'ledger' | 'log' | 'signal'> {
   readonly archiver: Archiver;
-  /** FARWHARF_HOME. */
-  readonly home: string;
   readonly hosts: Pick<Hosts, 'service'>;
-  readonly ledger: AsyncLedger;
   readonly store: Pick<JobStore, 'refresh'>;
-  readonly log: Logger;
-  /** Aborts when the window closes. */
-  readonly signal: AbortSignal;
 }
 
 export interface SaveOptions {
@@ -50,6 +43,11 @@ export interface SaveOptions {
   readonly target?: CheckedFolder;
   /** Shows what was written; `presentResults` by default. */
   readonly present?: (results: DownloadedResults) => unknown;
+}
+
+/** How many of several jobs could not be downloaded. */
+export function downloadFailures(failed: number, all: number): string {
+  return l10n.t('{0} of {1} jobs could not be downloaded.', formatInteger(failed), formatInteger(all));
 }
 
 /** Downloads a job's results into a folder of this window. Returns the paths written, or undefined if the user cancelled. */

@@ -10,12 +10,12 @@ import { RESULTS_VIEW } from '../contributions/names.ts';
 import type { JobFileSystem } from '../jobs/jobFileSystem.ts';
 import { label, messageText, withoutIcons } from '../ui/labels.ts';
 import { openCommand, treeRow } from '../ui/show.ts';
-import type { Browsed } from './resultDocuments.ts';
+import type { Worker } from '../threads/worker.ts';
 
 type ResultNode = ResultChild | { readonly more: number };
 
 interface ResultsViewDeps {
-  readonly browsed: Pick<Browsed, 'level'>;
+  readonly browsed: Pick<Worker['browsed'], 'level'>;
   readonly documents: JobFileSystem;
   readonly contexts: ContextKeys;
 }

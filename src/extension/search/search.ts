@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
+import type { WindowParts } from '../contributions/parts.ts';
 import { type Disposable, DisposableStore, Emitter } from '../../core/processes/lifetime.ts';
 import type { Logger } from '../../core/log.ts';
 import type { WatchedFolder } from '../../retrieval/server/folderIndex.ts';
@@ -19,20 +20,11 @@ import { withoutIcons } from '../ui/labels.ts';
 
 const PAUSED_KEY = 'index paused';
 
-export interface SearchDeps {
-  readonly context: vscode.ExtensionContext;
+export interface SearchDeps extends Pick<WindowParts, 'context' | 'contexts' | 'home' | 'log' | 'report' | 'signal'> {
   readonly indexView: vscode.TreeView<IndexNode>;
   readonly indexChanged: vscode.EventEmitter<IndexNode | undefined>;
-  /** FARWHARF_HOME. */
-  readonly home: string;
-  readonly contexts: ContextKeys;
   /** Keys of language models. */
   readonly modelKeys: Keys;
-  readonly log: Logger;
-  /** Aborts when the window closes. */
-  readonly signal: AbortSignal;
-  /** Reports a failure to the user, once. */
-  readonly report: (error: unknown) => void;
 }
 
 /** Search in the window's folders: the index, its view, and what the commands need. */

@@ -1,27 +1,31 @@
 import * as vscode from 'vscode';
+import type { WindowParts } from '../contributions/parts.ts';
 import { DisposableStore } from '../../core/processes/lifetime.ts';
 import { hasLedger } from '../../jobs/ledger/changeMark.ts';
 import { currentPeriods, type ProjectSpending } from '../../jobs/ledger/spending.ts';
 import { type BudgetState, budgetStates } from '../../jobs/plan/budgetCheck.ts';
 import { onDidChangeSetting, readSetting } from '../contributions/config.ts';
-import type { Services } from '../services/services.ts';
+import type { Emitter } from '../../core/processes/lifetime.ts';
+import type { AccountMonitor } from '../account/account.ts';
+import type { Hosts } from '../account/hosts.ts';
+import type { JobStore } from '../jobs/store/jobStore.ts';
 import { statusView } from './statusText.ts';
 import { hover } from '../ui/show.ts';
 
 const COMMANDS = ['farwharf.submitWorkspace', 'farwharf.jobs.focus', 'farwharf.selectHost', 'farwharf.setBudget'];
 
+interface StatusDeps extends Pick<WindowParts, 'home' | 'ledger' | 'log'> {
+  readonly account: AccountMonitor;
+  /** Fired when this window has changed a budget. */
+  readonly budgetsChanged: Emitter<void>;
+  readonly hosts: Hosts;
+  readonly store: JobStore;
+}
+
 /** The status bar item: the balance and the number of running jobs; prices and jobs in the hover. */
 export function showStatus(
   item: vscode.StatusBarItem,
-  {
-    account,
-    budgetsChanged,
-    home,
-    hosts,
-    ledger,
-    log,
-    store,
-  }: Pick<Services, 'account' | 'budgetsChanged' | 'home' | 'hosts' | 'ledger' | 'log' | 'store'>,
+  { account, budgetsChanged, home, hosts, ledger, log, store }: StatusDeps,
 ): vscode.Disposable {
   let spent: readonly ProjectSpending[] = [];
   let budgets: readonly BudgetState[] = [];

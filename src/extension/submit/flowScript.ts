@@ -6,12 +6,16 @@ import { FlowJob, flowRuntimeFiles, isFlowScript } from '../../flows/run/job/flo
 import type { SubmitPlan } from '../../jobs/plan/plan.ts';
 import { scriptArguments, scriptPath } from '../../jobs/selection/script.ts';
 import type { SelectedFile } from '../../workspace/select/selection.ts';
-import type { Services } from '../services/services.ts';
+import type { FlowRuntime } from '../../flows/run/protocol/runRequest.ts';
 import type { SubmitArguments } from './submitArguments.ts';
+
+interface FlowScriptDeps {
+  readonly flowRuntime: FlowRuntime;
+}
 
 /** The files that a script needs besides those of its folder: the flow runtime for a flow file, none for others. */
 export async function runtimeOf(
-  { flowRuntime }: Pick<Services, 'flowRuntime'>,
+  { flowRuntime }: FlowScriptDeps,
   root: string,
   script: string,
 ): Promise<readonly SelectedFile[]> {
@@ -26,7 +30,7 @@ export interface FlowAnswer {
 
 /** Prepares a flow file and its runtime for sending; undefined for any other script. */
 export async function prepareFlow(
-  { flowRuntime }: Pick<Services, 'flowRuntime'>,
+  { flowRuntime }: FlowScriptDeps,
   {
     selection,
     draft: { script },

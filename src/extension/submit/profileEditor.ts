@@ -6,7 +6,7 @@ import { printableLine, printableText } from '../../core/text/printable.ts';
 import { checkProfile, type ProfileSurroundings } from '../../jobs/profiles/checkProfile.ts';
 import { parseProfiles, PROFILE_FILE, type ProfileProblem } from '../../jobs/profiles/profileFile.ts';
 import { isRegularFile } from '../../workspace/files/boundedRead.ts';
-import type { Services } from '../services/services.ts';
+import type { SubmitDeps } from './submitDeps.ts';
 import { diskFolders } from '../workspace/folders.ts';
 import { formatCredits } from '../../core/text/format.ts';
 import { LOCAL_HOST } from '../../jobs/service/host.ts';
@@ -25,12 +25,12 @@ function isProfileFile({ uri }: vscode.TextDocument): boolean {
 
 /** Shows the actions of each profile, completes names of the service, and marks what would make a submit fail. */
 export class ProfileEditor implements vscode.CodeLensProvider, Disposable {
-  readonly #services: Services;
+  readonly #services: SubmitDeps;
   readonly #warnings = vscode.languages.createDiagnosticCollection('farwharf profiles');
   readonly #timers = new Map<string, NodeJS.Timeout>();
   readonly #disposables = new DisposableStore();
 
-  constructor(services: Services) {
+  constructor(services: SubmitDeps) {
     this.#services = services;
     const checkAll = (): void => vscode.workspace.textDocuments.forEach((document) => this.#checkSoon(document));
     for (const one of [
@@ -123,7 +123,7 @@ export class ProfileEditor implements vscode.CodeLensProvider, Disposable {
 
 /** Completes machine classes, with their prices on the selected host, and the names of services. */
 async function completeProfile(
-  { account, hosts, ledger }: Services,
+  { account, hosts, ledger }: SubmitDeps,
   document: vscode.TextDocument,
   position: vscode.Position,
 ): Promise<vscode.CompletionItem[]> {

@@ -9,14 +9,14 @@ import { takesContents } from '../../jobs/plan/serviceLimits.ts';
 import { readSetting } from '../contributions/config.ts';
 import { requireTrust } from '../workspace/folders.ts';
 import { send } from './sending.ts';
-import type { Services } from '../services/services.ts';
+import type { SubmitDeps } from './submitDeps.ts';
 import { submit } from './submit.ts';
 import { hostLabel } from '../ui/words.ts';
 import { pickRow } from '../ui/show.ts';
 import { label } from '../ui/labels.ts';
 
 /** Sends an earlier job again, unchanged. Returns our ID of the new job, or undefined if the user cancelled. */
-export async function submitAgain(services: Services, record: JobRecord): Promise<string | undefined> {
+export async function submitAgain(services: SubmitDeps, record: JobRecord): Promise<string | undefined> {
   requireTrust();
   const account = await services.account.ask(record.host);
   const { archiveBytes, folder, host, machineClass, maxRuntime, script } = record;

@@ -5,18 +5,18 @@ import type { JobReview, ReviewedJob } from '../../jobs/selection/jobReview.ts';
 import type { FolderReader } from '../../jobs/plan/plan.ts';
 import type { SelectedFolder } from '../../jobs/selection/selectedFolder.ts';
 import type { SelectedFile } from '../../workspace/select/selection.ts';
-import type { Services } from '../services/services.ts';
+import type { SubmitDeps } from './submitDeps.ts';
 import { runtimeOf } from './flowScript.ts';
 
 /** Selects the files of a folder for one submit, and releases all of its selections when disposed. */
 export class SelectionReader implements FolderReader, AsyncDisposable {
-  readonly #services: Services;
+  readonly #services: SubmitDeps;
   readonly #folder: string;
   readonly #memory: Pick<FolderMemory, 'scripts' | 'include' | 'exclude'>;
   readonly #ids: string[] = [];
 
   /** @param memory the command lines used lately, newest first, and the paths that were chosen for the last submit. */
-  constructor(services: Services, folder: string, memory: Pick<FolderMemory, 'scripts' | 'include' | 'exclude'>) {
+  constructor(services: SubmitDeps, folder: string, memory: Pick<FolderMemory, 'scripts' | 'include' | 'exclude'>) {
     this.#services = services;
     this.#folder = folder;
     this.#memory = memory;

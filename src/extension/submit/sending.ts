@@ -4,7 +4,7 @@ import { formatBytes } from '../../core/text/format.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import type { StartedSubmit } from '../../jobs/submit/startedSubmits.ts';
 import type { SubmitOptions, SubmitPhase } from '../../jobs/send/pack.ts';
-import type { Services } from '../services/services.ts';
+import type { SubmitDeps } from './submitDeps.ts';
 import { showCancellable } from '../ui/show.ts';
 
 /**
@@ -13,7 +13,7 @@ import { showCancellable } from '../ui/show.ts';
  * @param options.started what a window that closes before the upload leaves, so that the next one can report it.
  */
 export async function send(
-  services: Services,
+  services: SubmitDeps,
   script: string,
   work: (options: SubmitOptions) => Promise<JobRecord>,
   { showsLog = true, started }: { readonly showsLog?: boolean; readonly started?: StartedSubmit | undefined } = {},

@@ -11,7 +11,7 @@ import { readRateCard } from '../../jobs/plan/estimate.ts';
 import { createPlanner } from '../../jobs/plan/plan.ts';
 import { sendPlan } from '../../jobs/send/pack.ts';
 import { readSetting } from '../contributions/config.ts';
-import type { Services } from '../services/services.ts';
+import type { SubmitDeps } from './submitDeps.ts';
 import { showError, showProgress } from '../ui/show.ts';
 import { hostLabel } from '../ui/words.ts';
 import { scriptPath } from '../../jobs/selection/script.ts';
@@ -44,7 +44,7 @@ const RUN_HERE = l10n.t('Run on This Machine');
  * @returns our ID of the job or of the sweep, or undefined if the user cancelled.
  */
 export async function submit(
-  services: Services,
+  services: SubmitDeps,
   asked: SubmitArguments,
   options: { readonly host?: string; readonly answer?: FlowAnswer; readonly showsLog?: boolean } = {},
 ): Promise<string | undefined> {
@@ -155,7 +155,7 @@ function defaultsOf(uri: vscode.Uri) {
 
 /** The account on a host, or the sentence that says why the host cannot be reached. @throws other errors of the service. */
 async function askAccount(
-  services: Services,
+  services: SubmitDeps,
   host: string,
 ): Promise<{ readonly account: unknown } | { readonly unreachable: string }> {
   try {

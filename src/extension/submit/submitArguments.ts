@@ -1,7 +1,6 @@
 import * as l10n from '@vscode/l10n';
 import * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
-import { textField } from '../../core/jsonFields.ts';
 import { parameterValue } from '../../jobs/ledger/parameters.ts';
 
 const TEXT = l10n.t('Enter text that is not empty.');
@@ -53,9 +52,4 @@ export function readSubmitArguments(argument: unknown): SubmitArguments {
     'bad-input',
     l10n.t('Command argument "{0}" is not valid. {1}', issue?.path.join('.') ?? '', issue?.message ?? ''),
   );
-}
-
-/** The job that a command is about: its ID from a row of the view or from an argument; undefined if none was given. */
-export function readJobArgument(argument: unknown): string | undefined {
-  return typeof argument === 'string' ? argument : (textField(argument, 'id') ?? textField(argument, 'job'));
 }

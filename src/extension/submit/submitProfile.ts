@@ -14,7 +14,7 @@ import { type ProfileJob, profileJob } from '../../jobs/profiles/profileJob.ts';
 import type { JobParameters } from '../../jobs/ledger/parameters.ts';
 import type { SelectedFolder } from '../../jobs/selection/selectedFolder.ts';
 import type { SubmitIntent } from '../../jobs/plan/draft.ts';
-import type { Services } from '../services/services.ts';
+import type { SubmitDeps } from './submitDeps.ts';
 import { askModal, pickRow } from '../ui/show.ts';
 import { label, withoutIcons } from '../ui/labels.ts';
 import { hostLabel } from '../ui/words.ts';
@@ -38,7 +38,7 @@ export interface UsedProfile {
  * @throws AppError as `readProfiles` and `findProfile` do; `missing` for an unknown service or a variable without a value.
  */
 export async function useProfile(
-  { hosts, ledger }: Services,
+  { hosts, ledger }: SubmitDeps,
   folder: string,
   { profile: name = '', script, parameters }: SubmitArguments,
   wanted?: string,
@@ -59,7 +59,7 @@ export async function useProfile(
  * @returns what the user should know, one sentence each; undefined if the user did not agree.
  */
 export async function agreeToProfile(
-  { home }: Services,
+  { home }: SubmitDeps,
   { job, host, isSwitch }: UsedProfile,
   { root: folder, findings }: Pick<SelectedFolder, 'root' | 'findings'>,
 ): Promise<readonly string[] | undefined> {

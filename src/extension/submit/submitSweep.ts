@@ -16,7 +16,7 @@ import {
   sweepFindings,
 } from '../../jobs/sweeps/createSweep.ts';
 import type { SelectedFolder } from '../../jobs/selection/selectedFolder.ts';
-import type { Services } from '../services/services.ts';
+import type { SubmitDeps } from './submitDeps.ts';
 import { scriptArguments, scriptPath } from '../../jobs/selection/script.ts';
 import { prepareSweptFlow } from '../../flows/run/job/flowJob.ts';
 import { askModal, showCancellable } from '../ui/show.ts';
@@ -42,7 +42,7 @@ interface SweepRequest {
  *
  * @returns the ID of the sweep; undefined if the user cancelled.
  */
-export async function submitSweep(services: Services, request: SweepRequest): Promise<string | undefined> {
+export async function submitSweep(services: SubmitDeps, request: SweepRequest): Promise<string | undefined> {
   const { profile, asked, target, reader, defaults } = request;
   const { job } = profile;
   const drafts = job.combinations.map((parameters) => {

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import * as z from 'zod';
+import type { WindowParts } from '../contributions/parts.ts';
 import { isAbort } from '../../core/errors.ts';
-import type { Logger } from '../../core/log.ts';
 import { type Disposable, DisposableStore } from '../../core/processes/lifetime.ts';
 import { repeat } from '../../core/processes/repeat.ts';
 import type { AsyncLedger } from '../../jobs/ledger/asyncLedger.ts';
@@ -26,13 +26,10 @@ const message: z.ZodType<FromSweepPage> = z.union([
   z.object({ type: z.enum(['open', 'edit']), index }),
 ]);
 
-interface SweepPagesDeps {
-  /** FARWHARF_HOME. */
-  readonly home: string;
+interface SweepPagesDeps extends Pick<WindowParts, 'home' | 'log'> {
   readonly ledger: Pick<AsyncLedger, 'list'>;
   readonly runs: Pick<SweepRuns, 'isSending' | 'start' | 'cancel'>;
   readonly lostContacts: Pick<LostContacts, 'get'>;
-  readonly log: Logger;
   readonly extension: vscode.Uri;
 }
 

@@ -1,10 +1,9 @@
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
+import type { WindowParts } from '../contributions/parts.ts';
 import { isAbort } from '../../core/errors.ts';
-import type { Logger } from '../../core/log.ts';
 import type { Disposable } from '../../core/processes/lifetime.ts';
 import { formatCredits } from '../../core/text/format.ts';
-import type { AsyncLedger } from '../../jobs/ledger/asyncLedger.ts';
 import { cancelSweep } from '../../jobs/sweeps/cancelSweep.ts';
 import { sendSweep, type SweepEnd, type SweepPhase } from '../../jobs/sweeps/sendSweep.ts';
 import type { Sweep } from '../../jobs/sweeps/sweep.ts';
@@ -17,15 +16,11 @@ import { showProgress, showWarning } from '../ui/show.ts';
 
 const INTERRUPTED = 'interruptedSweeps';
 
-interface SweepRunsDeps {
-  /** FARWHARF_HOME. */
-  readonly home: string;
+interface SweepRunsDeps extends Pick<WindowParts, 'home' | 'ledger' | 'log'> {
   readonly hosts: Pick<Hosts, 'service' | 'cancel'>;
-  readonly ledger: AsyncLedger;
   readonly store: Pick<JobStore, 'refresh'>;
   /** Of the workspace. */
   readonly memory: vscode.Memento;
-  readonly log: Logger;
   /** Called for each job that was sent. */
   readonly onSent: (id: string) => void;
 }

@@ -1,16 +1,15 @@
 import * as vscode from 'vscode';
 import { PROFILE_FILE, readProfiles } from '../../jobs/profiles/profileFile.ts';
 import { TASK_TYPE } from '../contributions/names.ts';
-import type { Services } from '../services/services.ts';
 import { diskFolders, requireTrust } from '../workspace/folders.ts';
-import { JobTerminal } from './jobTerminal.ts';
+import { JobTerminal, type JobTerminalDeps } from './jobTerminal.ts';
 
 /** Tasks that run jobs: one for each profile, and those that people write in tasks.json. */
 export class JobTasks implements vscode.TaskProvider {
-  readonly #services: Services;
+  readonly #deps: JobTerminalDeps;
 
-  constructor(services: Services) {
-    this.#services = services;
+  constructor(deps: JobTerminalDeps) {
+    this.#deps = deps;
   }
 
   async provideTasks(): Promise<vscode.Task[]> {
@@ -20,7 +19,7 @@ export class JobTasks implements vscode.TaskProvider {
         return profiles.map(({ name }) => this.#task({ type: TASK_TYPE, profile: name }, folder, name));
       } catch (error) {
         // Most folders have no profiles. Errors in the file are shown in it, and when one is submitted.
-        this.#services.log.debug(`no tasks of ${PROFILE_FILE}`, { error });
+        this.#deps.log.debug(`no tasks of ${PROFILE_FILE}`, { error });
         return [];
       }
     });
@@ -36,7 +35,7 @@ export class JobTasks implements vscode.TaskProvider {
     const folder = typeof scope === 'object' ? scope.uri.fsPath : undefined;
     const execution = new vscode.CustomExecution(async (resolved) => {
       requireTrust();
-      return new JobTerminal(this.#services, { ...resolved, ...(folder !== undefined && { folder }) });
+      return new JobTerminal(this.#deps, { ...resolved, ...(folder !== undefined && { folder }) });
     });
     return new vscode.Task(definition, scope, name, TASK_TYPE, execution, []);
   }

@@ -7,10 +7,10 @@ import { hasSucceeded, isActive, type JobRecord } from '../../jobs/ledger/record
 import { LogText } from '../../jobs/log/logText.ts';
 import { patchFromEvent } from '../../jobs/log/jobPatch.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
-import { cancelJob } from '../jobs/cancelJob.ts';
-import type { Services } from '../services/services.ts';
-import { submit } from '../submit/submit.ts';
-import { readSubmitArguments } from '../submit/submitArguments.ts';
+import { type CancelDeps, cancelJob } from '../jobs/cancelJob.ts';
+import type { AsyncLedger } from '../../jobs/ledger/asyncLedger.ts';
+import { readSubmitArguments, type SubmitArguments } from '../submit/submitArguments.ts';
+import type { Worker } from '../threads/worker.ts';
 import { explain } from '../ui/errorText.ts';
 
 const CTRL_C = '\u0003';
@@ -18,9 +18,17 @@ const FAILED = 1;
 const RED = '\u001b[31m';
 const RESET = '\u001b[0m';
 
+export interface JobTerminalDeps extends CancelDeps {
+  /** FARWHARF_HOME. */
+  readonly home: string;
+  readonly ledger: Pick<AsyncLedger, 'get'>;
+  readonly submit: (wanted: SubmitArguments, options: { readonly showsLog: boolean }) => Promise<string | undefined>;
+  readonly worker: Pick<Worker, 'results'>;
+}
+
 /** The terminal of a task: submits a job, shows its log in colour as it arrives, and exits as the job does. Ctrl+C and the end of the task cancel the job. */
 export class JobTerminal implements vscode.Pseudoterminal {
-  readonly #services: Services;
+  readonly #deps: JobTerminalDeps;
   readonly #argument: object;
   readonly #written = new vscode.EventEmitter<string>();
   readonly #closed = new vscode.EventEmitter<number>();
@@ -31,8 +39,8 @@ export class JobTerminal implements vscode.Pseudoterminal {
   readonly onDidClose = this.#closed.event;
 
   /** @param argument as for the command that submits. */
-  constructor(services: Services, argument: object) {
-    this.#services = services;
+  constructor(deps: JobTerminalDeps, argument: object) {
+    this.#deps = deps;
     this.#argument = argument;
   }
 
@@ -41,7 +49,7 @@ export class JobTerminal implements vscode.Pseudoterminal {
       (exit) => this.#closed.fire(exit),
       (error: unknown) => {
         if (isAbort(error)) return; // the terminal is gone
-        this.#services.log.error('a task failed', { error });
+        this.#deps.log.error('a task failed', { error });
         this.#write(`${RED}${printableLine(explain(error).sentence)}${RESET}\n`);
         this.#closed.fire(FAILED);
       },
@@ -59,12 +67,12 @@ export class JobTerminal implements vscode.Pseudoterminal {
   }
 
   async #run(): Promise<number> {
-    this.#id = await submit(this.#services, readSubmitArguments(this.#argument), { showsLog: false });
+    this.#id = await this.#deps.submit(readSubmitArguments(this.#argument), { showsLog: false });
     if (this.#id === undefined) {
       this.#write(`${l10n.t('Nothing was submitted.')}\n`);
       return FAILED;
     }
-    const record = await this.#services.ledger.get(this.#id);
+    const record = await this.#deps.ledger.get(this.#id);
     if (record === undefined) return FAILED; // removed from the list meanwhile
     if (this.#isCancelled) this.#cancel();
     return this.#follow(record);
@@ -73,11 +81,11 @@ export class JobTerminal implements vscode.Pseudoterminal {
   async #follow(record: JobRecord): Promise<number> {
     const { machineClass: machine } = record;
     const text = new LogText({ colour: true, ...(machine !== null && { machine }) });
-    const spool = new EventSpool(this.#services.home, record.id);
+    const spool = new EventSpool(this.#deps.home, record.id);
     // The ledger may say later than the log how the job ended.
     let current = record;
     for await (const event of spool.follow({ signal: this.#reading.signal })) {
-      const results = event.event === 'end' ? await this.#services.results.count(record.id) : null;
+      const results = event.event === 'end' ? await this.#deps.worker.results.count(record.id) : null;
       this.#write(text.push(event, describeResultCount({ results })));
       current = { ...current, ...patchFromEvent(event.event, event.data, event.at, current) };
     }
@@ -88,14 +96,14 @@ export class JobTerminal implements vscode.Pseudoterminal {
   #cancel(): void {
     this.#isCancelled = true;
     this.#cancelJob().catch((error: unknown) => {
-      this.#services.log.warn('the job of a task could not be cancelled', { error });
+      this.#deps.log.warn('the job of a task could not be cancelled', { error });
       this.#write(`${RED}${printableLine(explain(error).sentence)}${RESET}\n`);
     });
   }
 
   async #cancelJob(): Promise<void> {
-    const record = this.#id === undefined ? undefined : await this.#services.ledger.get(this.#id);
-    if (record !== undefined && isActive(record)) await cancelJob(this.#services, record);
+    const record = this.#id === undefined ? undefined : await this.#deps.ledger.get(this.#id);
+    if (record !== undefined && isActive(record)) await cancelJob(this.#deps, record);
   }
 
   #write(text: string): void {

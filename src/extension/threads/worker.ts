@@ -1,6 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import * as l10n from '@vscode/l10n';
 import { threadData } from '../../core/processes/threadData.ts';
+import type { RemoteService } from '../../core/rpc/rpcMessages.ts';
 import { type LoadableService, serveCalls } from '../../core/rpc/serveCalls.ts';
 import type { Archiver } from '../../jobs/archives/archiver.ts';
 import type { BrowsedResults } from '../../jobs/browsing/browsedResults.ts';
@@ -26,6 +27,9 @@ export interface WorkerService extends Readonly<Record<string, object>> {
   readonly sources: { readonly currentLine: typeof currentLine };
   readonly thread: { isNeeded(): boolean };
 }
+
+/** The worker thread as other threads call it. */
+export type Worker = RemoteService<WorkerService>;
 
 export interface WorkerData {
   readonly home: string;

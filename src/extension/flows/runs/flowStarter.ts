@@ -8,21 +8,23 @@ import { neededKeys } from '../../../flows/graph/neededKeys.ts';
 import type { RerunStep } from '../../../flows/run/history/rerun.ts';
 import type { VisitRuns } from '../../../flows/run/history/nodeVisit.ts';
 import { CANVAS_TYPE } from '../../contributions/names.ts';
-import type { Services } from '../../services/services.ts';
-import { submit } from '../../submit/submit.ts';
+import type { FlowRuntime } from '../../../flows/run/protocol/runRequest.ts';
+import type { JobStore } from '../../jobs/store/jobStore.ts';
 import type { FlowDocuments } from '../documents/flowDocuments.ts';
 import { debugWith } from './flowRuntime.ts';
 import { askInputs } from './flowInputs.ts';
 import type { FlowRunEnd, FlowRunOptions, FlowRuns } from './flowRuns.ts';
 import type { FlowTests } from './flowTests.ts';
-import type { JobAnswers } from './jobAnswers.ts';
+import type { JobAnswers, SubmitFlow } from './jobAnswers.ts';
 import type { VisitRunner } from './visitRunner.ts';
 import { findFlow, type FlowTarget, type FoundFlow } from '../documents/flowTarget.ts';
 import { showError, showInformation, showWarning } from '../../ui/show.ts';
 import { label } from '../../ui/labels.ts';
 
 interface FlowStarterDeps {
-  readonly services: Services;
+  readonly flowRuntime: FlowRuntime;
+  readonly store: Pick<JobStore, 'get'>;
+  readonly submit: SubmitFlow;
   readonly documents: FlowDocuments;
   readonly runs: FlowRuns;
   readonly tests: FlowTests;
@@ -72,7 +74,7 @@ export class FlowStarter implements Disposable {
       throw new AppError('bad-input', message);
     }
     const file = document.uri.fsPath;
-    const job = await submit(this.#deps.services, {
+    const job = await this.#deps.submit({
       folder: folder.uri.fsPath,
       file,
       ...choiceOf(flow),
@@ -107,8 +109,8 @@ export class FlowStarter implements Disposable {
     { run, input }: { readonly run: string; readonly input: unknown },
   ): Promise<void> {
     requireTrust();
-    const { services, jobAnswers } = this.#deps;
-    const job = services.store.get(run);
+    const { store, jobAnswers } = this.#deps;
+    const job = store.get(run);
     if (job !== undefined) return jobAnswers.answer(job, input);
     const { flow } = await this.#flowOf(document, run);
     if (!(await savedFor(document))) return;
@@ -176,7 +178,7 @@ export class FlowStarter implements Disposable {
     const end = await runs.run(
       document,
       { ...options, isDebugged },
-      isDebugged ? { onDebugger: debugWith(document.uri, flow.label, this.#deps.services.flowRuntime) } : {},
+      isDebugged ? { onDebugger: debugWith(document.uri, flow.label, this.#deps.flowRuntime) } : {},
     );
     if (end.missingKey !== undefined) await offerModel(flow.label, end.missingKey);
     else if (isUnseenFailure(end)) await this.#showFailure(flow.label, end);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { basename, join, posix } from 'node:path';
 import * as l10n from '@vscode/l10n';
 import { type Checkpoint, checkpointSchema } from '../../../agents/records/recordSchemas.ts';
+import type { WindowParts } from '../../contributions/parts.ts';
 import { jsonSchemaIssues } from '../../../agents/schema/jsonSchemaCheck.ts';
 import { AppError } from '../../../core/errors.ts';
 import { parseJson } from '../../../core/jsonFields.ts';
@@ -15,8 +16,11 @@ import { holdLease } from '../../../jobs/ledger/lease.ts';
 import { isWaiting, type JobRecord } from '../../../jobs/ledger/record.ts';
 import { scriptArguments, shownScript } from '../../../jobs/selection/script.ts';
 import { quotePath } from '../../../jobs/selection/scriptSuggestions.ts';
-import type { Services } from '../../services/services.ts';
-import { submit } from '../../submit/submit.ts';
+import type { Hosts } from '../../account/hosts.ts';
+import type { JobStore } from '../../jobs/store/jobStore.ts';
+import type { SubmitArguments } from '../../submit/submitArguments.ts';
+import type { FlowAnswer } from '../../submit/flowScript.ts';
+import type { Worker } from '../../threads/worker.ts';
 import { withoutIcons } from '../../ui/labels.ts';
 import { askText, pickRow } from '../../ui/show.ts';
 import type { FlowJobs } from './flowJobs.ts';
@@ -27,15 +31,28 @@ const WAITING = basename(runFolder('').waiting);
 // The results may contain runs of earlier jobs, which were sent with this job.
 const MAX_RUNS = 100;
 
+/** Submits the folder of a flow. Returns our ID of the job, or undefined if the user cancelled. */
+export type SubmitFlow = (
+  wanted: SubmitArguments,
+  options?: { readonly host?: string; readonly answer?: FlowAnswer; readonly showsLog?: boolean },
+) => Promise<string | undefined>;
+
+interface AnswerDeps extends Pick<WindowParts, 'home' | 'ledger' | 'signal'> {
+  readonly browsed: Worker['browsed'];
+  readonly hosts: Pick<Hosts, 'service'>;
+  readonly store: Pick<JobStore, 'refresh'>;
+  readonly submit: SubmitFlow;
+}
+
 /** Answers the questions of flows whose jobs ended to wait: a new job continues each, with the files of the folder as they are now. */
 export class JobAnswers {
-  readonly #services: Services;
+  readonly #deps: AnswerDeps;
   readonly #jobs: FlowJobs;
   /** Answers that were typed and not accepted, by job. */
   readonly #typed = new Map<string, string>();
 
-  constructor(services: Services, jobs: FlowJobs) {
-    this.#services = services;
+  constructor(deps: AnswerDeps, jobs: FlowJobs) {
+    this.#deps = deps;
     this.#jobs = jobs;
   }
 
@@ -77,7 +94,7 @@ export class JobAnswers {
    * or its file are gone; as `submit`.
    */
   async answer({ id }: JobRecord, input: unknown): Promise<void> {
-    const { ledger } = this.#services;
+    const { ledger } = this.#deps;
     const owner = randomUUID();
     const lease = `answer ${id}`;
     if (!(await ledger.claim(lease, owner, LEASE_MS))) {
@@ -102,16 +119,16 @@ export class JobAnswers {
       project: project ?? undefined,
       maxRuntime,
     };
-    const next = await submit(this.#services, asked, { host, answer: { resume, input }, showsLog: false });
+    const next = await this.#deps.submit(asked, { host, answer: { resume, input }, showsLog: false });
     if (next === undefined) return;
     await ledger.update(id, { answeredBy: next });
     await this.#jobs.addAnswer(next, id);
-    await this.#services.store.refresh();
+    await this.#deps.store.refresh();
   }
 
   /** The checkpoint and the description of a job's run, from its results, which are downloaded if they are not here yet. */
   async #readRun(record: JobRecord): Promise<{ readonly resume: Checkpoint; readonly run: RunRecord }> {
-    const { browsed, home, hosts, signal } = this.#services;
+    const { browsed, home, hosts, signal } = this.#deps;
     await browseResults({ service: hosts.service(record.host), home, browsed }, record, { signal });
     const records = (await browsed.under(record.id, [''])).filter(({ path }) => isRunRecord(path)).slice(-MAX_RUNS);
     const read = async (path: string): Promise<unknown> => {

@@ -1,8 +1,8 @@
 import type * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
+import type { WindowParts } from '../../contributions/parts.ts';
 import { shownScript } from '../../../jobs/selection/script.ts';
 import { isAbort } from '../../../core/errors.ts';
-import type { Logger } from '../../../core/log.ts';
 import { repeat } from '../../../core/processes/repeat.ts';
 import { printableLine, printableText } from '../../../core/text/printable.ts';
 import { describeResultCount } from '../../../jobs/report/describeJob.ts';
@@ -28,13 +28,11 @@ export const LOG_LANGUAGE = 'farwharf-log';
 export const DOWNLOAD = l10n.t('Download Results');
 const SHOWN_KEY = 'shownJob';
 
-interface JobLogDeps {
-  readonly home: string;
+interface JobLogDeps extends Pick<WindowParts, 'home' | 'log'> {
   readonly colouredLines: ColouredLines;
   readonly results: Pick<ResultCounter, 'count'>;
   readonly memory: vscode.Memento;
   readonly watched: Pick<WatchedJobs, 'add'>;
-  readonly log: Logger;
 }
 
 /** The output channel with the log of one job at a time. It is read from the spool: complete after a reload, live while the job runs. */

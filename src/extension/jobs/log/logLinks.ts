@@ -9,7 +9,7 @@ import { MARK } from '../../../jobs/logView/viewText.ts';
 import { DOWNLOAD } from './jobLog.ts';
 import { OPEN_FULL_LOG } from './logTail.ts';
 import type { CommandId } from '../../contributions/names.ts';
-import type { SourceLines } from '../../failures/sourceLines.ts';
+import type { SourceLines } from './sourceLines.ts';
 
 // Only the newest links are shown, because a log with a link in each line would take seconds to lay out.
 const MAX_LINKS = 2_000;

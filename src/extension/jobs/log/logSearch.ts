@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as l10n from '@vscode/l10n';
+import type { WindowParts } from '../../contributions/parts.ts';
 import { formatInteger } from '../../../core/text/format.ts';
 import { isAbort } from '../../../core/errors.ts';
-import type { Logger } from '../../../core/log.ts';
 import { DisposableStore } from '../../../core/processes/lifetime.ts';
 import { printable, printableLine } from '../../../core/text/printable.ts';
 import type { JobRecord } from '../../../jobs/ledger/record.ts';
@@ -15,10 +15,8 @@ const MAX_ROWS = 500;
 // A search reads the whole log, so it waits until the typing pauses.
 const PAUSE_MS = 150;
 
-interface SearchDeps {
+export interface LogSearchDeps extends Pick<WindowParts, 'log' | 'signal'> {
   readonly logDocuments: LogDocuments;
-  readonly log: Logger;
-  readonly signal: AbortSignal;
 }
 
 /** A row of the list: a line of the log, or a remark without one. */
@@ -27,7 +25,7 @@ interface LineItem extends PickItem {
 }
 
 /** Lists the lines of a job's whole log that contain what the user types, and opens the one that is chosen. */
-export async function findLines({ logDocuments, log, signal }: SearchDeps, record: JobRecord): Promise<void> {
+export async function findLines({ logDocuments, log, signal }: LogSearchDeps, record: JobRecord): Promise<void> {
   const pick = createPick<LineItem>();
   pick.title = printable`${l10n.t('Find in the log of {0}', shownScript(record.script))}`;
   pick.placeholder = printable`${l10n.t('Text to find in the whole log')}`;

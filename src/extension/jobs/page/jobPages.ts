@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
+import type { WindowParts } from '../../contributions/parts.ts';
 import { isAbort } from '../../../core/errors.ts';
 import { textField } from '../../../core/jsonFields.ts';
 import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
-import type { Logger } from '../../../core/log.ts';
 import { repeat } from '../../../core/processes/repeat.ts';
-import type { JobRecord } from '../../../jobs/ledger/record.ts';
+import { isOver, type JobRecord } from '../../../jobs/ledger/record.ts';
 import { EventSpool } from '../../../jobs/log/spool.ts';
 import type { SeriesData } from '../../../jobs/metrics/series.ts';
 import { JobPage } from '../../../jobs/report/jobPage.ts';
@@ -22,27 +22,35 @@ import type { JobStore } from '../store/jobStore.ts';
 import { openPage } from '../../ui/openPage.ts';
 import { ComparedJobs } from './comparedJobs.ts';
 import { viewOf } from './pageView.ts';
+import { browseResults } from '../../../jobs/browsing/browse.ts';
+import type { ResultPreview } from '../../../jobs/browsing/previews.ts';
+import type { Worker } from '../../threads/worker.ts';
 
 const EVERY_MS = 1_000;
 // Without new events, only the job's run time changes.
 const WITHOUT_NEWS_MS = 30_000;
 
-interface JobPagesDeps {
-  /** FARWHARF_HOME. */
-  readonly home: string;
+// Results of this size are downloaded without being asked for.
+const MOST_FETCHED_BYTES = 20_000_000;
+
+const NOTHING: ShownContents = { previews: [], metrics: new Map() };
+
+interface JobPagesDeps extends Pick<WindowParts, 'home' | 'log'> {
   readonly store: JobStore;
   readonly lostContacts: LostContacts;
-  readonly hosts: Pick<Hosts, 'account'>;
-  readonly log: Logger;
+  readonly hosts: Pick<Hosts, 'account' | 'service'>;
+  readonly browsed: Worker['browsed'];
   readonly extension: vscode.Uri;
-  /** Pictures, heads of tables and metrics among a job's results; empty if they would have to be downloaded and are large. */
-  contents(
-    record: JobRecord,
-    resultBytes: number,
-    signal: AbortSignal,
-  ): Promise<{ readonly previews: readonly ShownPreview[]; readonly metrics: ReadonlyMap<string, SeriesData> }>;
   /** Runs a command of the page's buttons. */
   run(action: PageAction, record: JobRecord): void;
+}
+
+/** What a job's page shows of the contents of its results. */
+interface ShownContents {
+  /** Pictures and the heads of tables. */
+  readonly previews: readonly ResultPreview[];
+  /** The metrics in files. */
+  readonly metrics: ReadonlyMap<string, SeriesData>;
 }
 
 /** The open pages of jobs, one for each job. They read the spool, so they are complete after a reload and live while the job runs. */
@@ -95,7 +103,7 @@ export class JobPages implements Disposable {
     const compared = new ComparedJobs({
       home,
       log,
-      fileMetrics: async (...job) => (await this.#deps.contents(...job)).metrics,
+      fileMetrics: async (...job) => (await pagePreviews(this.#deps, ...job)).metrics,
       onNews: () => panel.visible && send(),
     });
     this.#compared.set(record.id, compared);
@@ -155,10 +163,42 @@ export class JobPages implements Disposable {
     await priced;
     signal.throwIfAborted();
     send();
-    const { metrics, previews } = await this.#deps.contents(store.get(record.id) ?? record, page.results.bytes, signal);
+    const { metrics, previews } = await pagePreviews(
+      this.#deps,
+      store.get(record.id) ?? record,
+      page.results.bytes,
+      signal,
+    );
     page.addFileMetrics(metrics);
     if (metrics.size > 0) send();
     results = previews;
     sendPreviews();
+  }
+}
+
+/**
+ * What a job's page shows of the contents of its results. Results that are not in the cache are downloaded if their events say that they
+ * are small, and the folder is trusted.
+ *
+ * @param resultBytes the size of all results; 0 if it is unknown.
+ */
+async function pagePreviews(
+  { browsed, hosts, home, log }: JobPagesDeps,
+  record: JobRecord,
+  resultBytes: number,
+  signal: AbortSignal,
+): Promise<ShownContents> {
+  try {
+    if ((await browsed.summary(record.id)) === undefined) {
+      const isSmall = resultBytes > 0 && resultBytes <= MOST_FETCHED_BYTES;
+      if (!isOver(record) || !isSmall || !vscode.workspace.isTrusted) return NOTHING;
+      await browseResults({ service: hosts.service(record.host), home, browsed }, record, { signal });
+    }
+    return { previews: await browsed.previews(record.id), metrics: await browsed.metrics(record.id) };
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    // The page is useful without them.
+    log.warn('the results of a job cannot be previewed', { id: record.id, error });
+    return NOTHING;
   }
 }

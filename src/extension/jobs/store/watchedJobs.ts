@@ -1,4 +1,7 @@
 import type * as vscode from 'vscode';
+import { isWorthTelling } from '../../../jobs/report/endReport.ts';
+import type { JobRecord } from '../../../jobs/ledger/record.ts';
+import { readSetting } from '../../contributions/config.ts';
 
 const KEY = 'watchedJobs';
 const MAX_WATCHED = 100;
@@ -23,4 +26,9 @@ export class WatchedJobs {
   #watched(): readonly string[] {
     return this.#memento.get<readonly string[]>(KEY) ?? [];
   }
+}
+
+/** Whether the end of a job is worth a notification, as the settings ask. */
+export function isWorthNotifying(record: JobRecord, watched: Pick<WatchedJobs, 'has'>): boolean {
+  return isWorthTelling(record, { isWatched: watched.has(record.id), notifyAfter: readSetting('notifyAfter') });
 }

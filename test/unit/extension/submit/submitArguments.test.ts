@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readJobArgument, readSubmitArguments } from '../../../../src/extension/submit/submitArguments.ts';
+import { readSubmitArguments } from '../../../../src/extension/submit/submitArguments.ts';
 
 test('a keybinding may fix any of the terms', () => {
   const args = { script: 'train.py --epochs 3', maxRuntime: 600, machineClass: 'a10g', project: 'tides', folder: '/w' };
@@ -30,12 +30,4 @@ for (const [name, value] of [
 
 test('nothing but the known terms is taken over', () => {
   assert.deepEqual(readSubmitArguments({ host: 'https://evil.example', confirmSubmit: 'never' }), {});
-});
-
-test('a job is named by its id or by its row', () => {
-  assert.equal(readJobArgument('job-1'), 'job-1');
-  assert.equal(readJobArgument({ type: 'job', id: 'uuid' }), 'uuid');
-  assert.equal(readJobArgument({ job: 'job-1' }), 'job-1');
-  assert.equal(readJobArgument({ id: 5 }), undefined);
-  assert.equal(readJobArgument(undefined), undefined);
 });

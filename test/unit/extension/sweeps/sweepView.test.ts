@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { readParameters } from '../../../../src/extension/commands/sweeps/parameterText.ts';
+import { readParameters } from '../../../../src/extension/sweeps/parameterText.ts';
 import { groupJobs } from '../../../../src/extension/jobs/store/jobGroups.ts';
 import { sweepView } from '../../../../src/extension/sweeps/sweepView.ts';
 import type { JobRecord } from '../../../../src/jobs/ledger/record.ts';

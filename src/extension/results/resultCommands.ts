@@ -1,0 +1,112 @@
+import { basename, join } from 'node:path';
+import * as l10n from '@vscode/l10n';
+import * as vscode from 'vscode';
+import * as z from 'zod';
+import { isOver, type JobRecord } from '../../jobs/ledger/record.ts';
+import type { Commands } from '../contributions/commands.ts';
+import type { JobFileSystem } from '../jobs/jobFileSystem.ts';
+import { forEachJob } from '../jobs/list/forEachJob.ts';
+import {
+  findOrPickJobs,
+  type JobArguments,
+  jobCommand,
+  type JobFinder,
+  type JobQuestion,
+} from '../jobs/list/jobCommand.ts';
+import type { Worker } from '../threads/worker.ts';
+import type { ResultsView } from './resultsView.ts';
+import { AppError } from '../../core/errors.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import { browseResults as fetchResults, takeResults } from '../../jobs/browsing/browse.ts';
+import { resultsFolderOf } from '../../jobs/results/resultsFolder.ts';
+import { PausableProgress } from '../ui/pausableProgress.ts';
+import { download, downloadDeps, downloadFailures, reportPhase, type ResultDeps, saveInto } from './results.ts';
+
+const keepBothArgument = z.object({ keepBoth: z.literal(true) });
+
+interface ResultCommandDeps extends ResultDeps {
+  readonly browsed: Worker['browsed'];
+  readonly jobs: JobFinder;
+  readonly resultDocuments: JobFileSystem;
+  readonly resultsView: ResultsView;
+}
+
+export function resultCommands(deps: ResultCommandDeps): Commands<'results'> {
+  const only = {
+    fits: isOver,
+    none: l10n.t('No job has ended yet. The results of a job are available once it ends.'),
+  };
+  return {
+    'farwharf.downloadResults': (argument, selected) =>
+      downloadOf(deps, { argument, selected }, { title: l10n.t('Download Results'), only }),
+    'farwharf.browseResults': jobCommand(deps.jobs, {
+      title: l10n.t('Browse Results'),
+      only,
+      run: (record) => browseResults(deps, record),
+    }),
+    'farwharf.saveResults': (argument) => saveResults(deps, argument),
+    'farwharf.compareResult': (argument) => compareResult(deps, argument),
+    'farwharf.closeResults': () => deps.resultsView.close(),
+  };
+}
+
+/** Downloads the results of jobs. Returns the paths written, or undefined if the user cancelled. */
+async function downloadOf(
+  deps: ResultCommandDeps,
+  named: JobArguments,
+  question: JobQuestion,
+): Promise<readonly string[] | undefined> {
+  const keepBoth = keepBothArgument.safeParse(named.argument).success;
+  const records = await findOrPickJobs(deps.jobs, named, question);
+  const written: string[] = [];
+  let isCancelled = records.length === 0;
+  await forEachJob(records, downloadFailures, async (record) => {
+    const paths = await download(deps, record, { keepBoth });
+    if (paths === undefined) isCancelled = true;
+    else for (const path of paths) written.push(path);
+  });
+  return isCancelled && written.length === 0 ? undefined : written;
+}
+
+/** Shows the results of a job as a tree, without writing them into a folder. They are downloaded only the first time. */
+async function browseResults(deps: ResultCommandDeps, record: JobRecord): Promise<void> {
+  const { browsed, home, hosts, resultsView } = deps;
+  const progress = new PausableProgress(l10n.t('Results of {0}', record.script));
+  try {
+    const fetching = { service: hosts.service(record.host), home, browsed };
+    const summary = await fetchResults(fetching, record, {
+      signal: progress.signal,
+      onPhase: (phase) => reportPhase(deps, phase, progress),
+    });
+    progress.close();
+    await resultsView.show(record, summary);
+  } finally {
+    progress.close();
+  }
+}
+
+/** Saves the results that the argument names, or all that are shown, into the folder of the job. Returns the paths written. */
+async function saveResults(deps: ResultCommandDeps, argument: unknown): Promise<readonly string[] | undefined> {
+  const { browsed, resultsView } = deps;
+  const record = shown(deps);
+  const paths = resultsView.pathsOf(argument);
+  return saveInto(deps, record, {}, (options) =>
+    takeResults({ ...downloadDeps(deps, record), browsed }, record, paths, options),
+  );
+}
+
+/** Compares a result with the file in the folder. */
+async function compareResult(deps: ResultCommandDeps, argument: unknown): Promise<void> {
+  const record = shown(deps);
+  const [path = ''] = deps.resultsView.pathsOf(argument);
+  if (path === '') throw new AppError('bad-input', l10n.t('Select a file in the Results view first.'));
+  const result = deps.resultDocuments.uriOf(record, path);
+  const here = vscode.Uri.file(join(await resultsFolderOf(record), path));
+  const title = l10n.t('{0}: your file and the result', printableLine(basename(path)));
+  await vscode.commands.executeCommand('vscode.diff', here, result, title, { preview: true });
+}
+
+function shown({ resultsView: { record } }: ResultCommandDeps): JobRecord {
+  if (record !== undefined) return record;
+  throw new AppError('missing', l10n.t('No results are shown. Select Browse Results on a job first.'));
+}
