@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { LOCAL_ACCOUNT } from '../../src/service/store/accounts/accounts.ts';
+import { LOCAL_ACCOUNT } from '../../src/service/store/accounts/accountTable.ts';
 import { Store } from '../../src/service/store/store.ts';
 import { storeFinishedJobs } from '../support/storedJobs.ts';
 import type { Calibration } from './calibration.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { LOCAL_ACCOUNT } from '../../src/service/store/accounts/accounts.ts';
-import { toMicro } from '../../src/service/store/accounts/credits.ts';
+import { LOCAL_ACCOUNT } from '../../src/service/store/accounts/accountTable.ts';
+import { toMicro } from '../../src/service/store/accounts/creditLedger.ts';
 import { Store } from '../../src/service/store/store.ts';
 
 /** Fills the store of a data folder with jobs that have ended, and returns their IDs. */

@@ -1,17 +1,16 @@
-import { access, constants, mkdir } from 'node:fs/promises';
+import { access, constants, lstat, mkdir, readdir, rm, rmdir } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { formatBytes } from '../core/text/format.ts';
-import type { RetentionPreview } from './admin/operations/retentionOperations.ts';
+import type { RetentionPreview } from './admin/operations/diskOperations.ts';
 import { checkRetention } from './checkRetention.ts';
 import { type Check, problemOf } from './executor/executorKind.ts';
 import { EXECUTORS, type Executors } from './executors.ts';
 import { refuseNested } from './folders/filesFolder.ts';
 import { refuseNetworkFileSystem } from './folders/networkFileSystem.ts';
-import { TemporaryPaths } from './folders/temporaryPaths.ts';
-import { checkDisk } from './health/disk.ts';
-import { LogFile } from './log/logFile.ts';
+import { checkDisk } from './health/parts.ts';
+import { LogFile } from './serviceLog.ts';
 import {
   executorOf,
   hiddenFiles,
@@ -20,8 +19,8 @@ import {
   type ServiceConfig,
   sharedFolderOf,
 } from './serviceConfig.ts';
-import { readCertificate } from './tls/certificate.ts';
-import { checkVolume } from './volumes/checkVolumes.ts';
+import { readCertificate } from './http/certificate.ts';
+import { checkVolume } from './folders/checkVolumes.ts';
 import { openAdmin } from './admin/adminClient.ts';
 
 /**
@@ -129,4 +128,48 @@ function countIn(path: string): number {
   } finally {
     database.close();
   }
+}
+
+/** Paths that do not exist yet, with their missing parents. Disposing it removes what was created there, unless something is in it. */
+class TemporaryPaths implements AsyncDisposable {
+  readonly #tops: readonly string[];
+
+  private constructor(tops: readonly string[]) {
+    this.#tops = tops;
+  }
+
+  /** @param paths absolute. */
+  static async of(paths: readonly string[]): Promise<TemporaryPaths> {
+    const tops = await Promise.all(paths.map(firstMissing));
+    return new TemporaryPaths(tops.filter((top) => top !== undefined));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const top of this.#tops) await removeEmpty(top);
+  }
+}
+
+/** The highest part of a path that does not exist; undefined if all of it does. */
+async function firstMissing(path: string): Promise<string | undefined> {
+  if ((await find(path)) !== undefined) return undefined;
+  return (await firstMissing(dirname(path))) ?? path;
+}
+
+async function removeEmpty(path: string): Promise<void> {
+  const found = await find(path);
+  if (found === undefined) return;
+  if (found.isFile) {
+    if (found.bytes === 0) await rm(path);
+    return;
+  }
+  for (const name of await readdir(path)) await removeEmpty(join(path, name));
+  // Something is in it, or it is in use.
+  await rmdir(path).catch(() => {});
+}
+
+async function find(path: string): Promise<{ readonly isFile: boolean; readonly bytes: number } | undefined> {
+  return lstat(path).then(
+    (stats) => ({ isFile: !stats.isDirectory(), bytes: stats.size }),
+    () => undefined,
+  );
 }

@@ -6,7 +6,7 @@ import { schemaMessage, schemaProblems } from '../core/text/schemaMessage.ts';
 import { withoutByteOrderMark } from '../core/text/textEncoding.ts';
 import { parseJson } from '../core/jsonFields.ts';
 import { machineClass, MachineClasses } from './config/machineClasses.ts';
-import { sections } from './config/sections.ts';
+import { sections } from './config/configSections.ts';
 import type { ExecutorKind } from './executor/executorKind.ts';
 import { EXECUTORS, type Executors } from './executors.ts';
 import { processKind } from './process/processKind.ts';

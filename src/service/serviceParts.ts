@@ -19,14 +19,14 @@ import { createApp } from './http/app.ts';
 import { isLoopback } from './http/access/auth.ts';
 import type { KeyAuthenticator } from './http/access/keyAuthenticator.ts';
 import { OperatorLinks } from './http/page/operatorLinks.ts';
-import { ConnectionLimit } from './http/connections/connectionLimit.ts';
+import { ConnectionLimit } from './http/limits/connectionLimit.ts';
 import { HttpServer } from './http/httpServer.ts';
 import type { RequestMonitor } from './http/requestMonitor.ts';
 import { Submissions } from './http/submit/submissions.ts';
 import { AuthFailureLimiter } from './http/access/authFailureLimiter.ts';
 import { JobFiles } from './jobFiles/jobFiles.ts';
 import { localMachineClasses } from './config/machineClasses.ts';
-import type { Metrics, MetricsOptions } from './metrics/metrics.ts';
+import type { Metrics, MetricsOptions } from './metrics.ts';
 import { JobSecrets } from './jobs/jobSecrets.ts';
 import type { MostAtWork } from './jobs/jobQueue.ts';
 import { Scheduler } from './jobs/scheduler.ts';
@@ -34,12 +34,12 @@ import { ContentStore } from './contents/contentStore.ts';
 import { KnownLists } from './contents/knownLists.ts';
 import { ResultPieces } from './contents/resultPieces.ts';
 import { WaitingContents } from './contents/waitingContents.ts';
-import { currentOperator } from './admin/socket/operator.ts';
-import { KeptEnvironments } from './environments/keptEnvironments.ts';
-import { Volumes } from './volumes/volumes.ts';
-import { SecretVault } from './secrets/secretVault.ts';
+import { currentOperator } from './admin/operator.ts';
+import { KeptEnvironments } from './folders/keptEnvironments.ts';
+import { Volumes } from './folders/volumes.ts';
+import { SecretVault } from './jobs/secretVault.ts';
 import type { ServeOptions } from './serveOptions.ts';
-import type { SignIns } from './signIn/signIns.ts';
+import type { SignIns } from './signIn/tokenSignIns.ts';
 import type { Store } from './store/store.ts';
 
 const DEFAULT_KILL_GRACE_MS = 4_000;
@@ -229,7 +229,7 @@ export async function buildParts(
 
 /** Loads the library for metrics only if they are enabled. */
 async function openMetrics(options: MetricsOptions): Promise<Metrics> {
-  const { Metrics } = await import('./metrics/metrics.ts');
+  const { Metrics } = await import('./metrics.ts');
   return new Metrics(options);
 }
 
@@ -242,7 +242,7 @@ async function openSignIns(
   { store, log, health }: { readonly store: Store; readonly log: Logger; readonly health: Health },
 ): Promise<SignIns | undefined> {
   if (oidc === undefined) return undefined;
-  const { SignIns } = await import('./signIn/signIns.ts');
+  const { SignIns } = await import('./signIn/tokenSignIns.ts');
   const signIns = new SignIns(oidc, { store, log, operator: currentOperator(process.env) });
   health.watchSignIns(signIns);
   void signIns.load();

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { CreditLedger } from '../../src/service/store/accounts/credits.ts';
+import { CreditLedger } from '../../src/service/store/accounts/creditLedger.ts';
 import { jsonLines, Scratch } from './commandLine.ts';
 import { readArchive } from './support/archive.ts';
 import { ServiceClient } from './support/service.ts';

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, uti
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { writeBackup } from '../../src/service/backup/writeBackup.ts';
+import { writeBackup } from '../../src/service/folders/writeBackup.ts';
 import { jobFolder } from '../../src/service/jobFiles/jobFolder.ts';
 import { Store } from '../../src/service/store/store.ts';
 import { readArchive } from './support/archive.ts';

@@ -5,12 +5,8 @@ import { test } from 'node:test';
 import { zstdCompressSync } from 'node:zlib';
 import { batchEntry, nameOfPiece } from '../../src/remote/protocol/contents.ts';
 import { openAdmin } from '../../src/service/admin/adminClient.ts';
-import {
-  type BuiltRecord,
-  environmentPaths,
-  environmentsIn,
-} from '../../src/service/environments/environmentFolder.ts';
-import { KeptEnvironments } from '../../src/service/environments/keptEnvironments.ts';
+import { type BuiltRecord, environmentPaths, environmentsIn } from '../../src/service/folders/environmentFolder.ts';
+import { KeptEnvironments } from '../../src/service/folders/keptEnvironments.ts';
 import { addAccount } from './support/accounts.ts';
 import { makeArchive } from './support/archive.ts';
 import { type ServiceClient, startService, testConfig } from './support/service.ts';

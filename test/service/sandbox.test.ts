@@ -12,7 +12,7 @@ import type { ProcessSettings } from '../../src/service/process/processConfig.ts
 import { describeIsolation, findIsolation, type Isolation } from '../../src/service/process/isolation.ts';
 import { hiddenFiles } from '../../src/service/serviceConfig.ts';
 import { jobFolder } from '../../src/service/jobFiles/jobFolder.ts';
-import { sandboxOptions } from '../../src/service/sandbox/sandbox.ts';
+import { sandboxOptions } from '../../src/service/runner/sandbox.ts';
 import { isolateJobs, isolationIsMissing } from './support/isolation.ts';
 import { processesWith } from './support/processes.ts';
 import { type JobBody, type ServiceClient, startService, temporaryFolder, testConfig } from './support/service.ts';

@@ -12,7 +12,7 @@ import { settleEarlier } from '../../src/jobs/send/settle.ts';
 import { submitWorkspace } from '../../src/jobs/send/pack.ts';
 import { RemoteClient } from '../../src/remote/client.ts';
 import type { ServiceConfig } from '../../src/service/serviceConfig.ts';
-import { DEFAULT_PROXY } from '../../src/service/config/sections.ts';
+import { DEFAULT_PROXY } from '../../src/service/config/configSections.ts';
 import { until } from './commandLine.ts';
 import { makeArchive } from './support/archive.ts';
 import type { Fault } from './support/faultyLine.ts';

@@ -37,9 +37,9 @@ const FOLDERS: Record<string, string> = {
     graph syntax interpreter reading editing language layout drawing reach project migration traces
     run/protocol run/loading run/models run/process run/job run/history run/testing run/evals run/child`,
   service: `
-    store/database store/jobs store/accounts store/audit store config log cgroups jobFiles volumes executor secrets contents environments folders sandbox runner/usage runner/environment runner/program
-    runner/output runner process
-    slurm/batch slurm slurm/proposal health disk jobs streams tls http/limits http/access http/connections signIn http/submit http/page/views http/page http backup metrics admin/socket admin/operations admin . machine`,
+    store/database store/jobs store/accounts store/audit store config cgroups jobFiles folders executor contents runner/usage runner/environment
+    runner/program runner/output runner process slurm/batch slurm slurm/proposal health disk jobs streams http/limits http/access signIn
+    http/submit http/page/views http/page http admin/operations admin . machine`,
   cli: 'terminal grammar command completion session signIn jobs budgets secrets flows sweeps submit search serve admin admin/verbs mcp machines executable .',
   extension: `
     threads contributions ui workspace account agents jobs/store jobs/list jobs/log jobs/page jobs failures results submit/preflight sweeps

@@ -15,10 +15,10 @@ import { RecordedCompletions } from '../../src/flows/run/child/recordedCompletio
 import { rowsOf } from '../../src/flows/run/evals/dataRows.ts';
 import { readFlowTest } from '../../src/flows/run/testing/flowTestFile.ts';
 import { openUpload } from '../../src/remote/transfers/openUpload.ts';
-import { restoreBackup } from '../../src/service/backup/restoreBackup.ts';
+import { restoreBackup } from '../../src/service/folders/restoreBackup.ts';
 import { readConfig } from '../../src/service/serviceConfig.ts';
-import { readSecretKey } from '../../src/service/secrets/secretKey.ts';
-import { readCertificate } from '../../src/service/tls/certificate.ts';
+import { readSecretKey } from '../../src/service/jobs/secretVault.ts';
+import { readCertificate } from '../../src/service/http/certificate.ts';
 import { readPackageFile } from '../../src/workspace/environments/packageFile.ts';
 
 const UPLOAD = { headers: {}, part: 'tarball', offset: 0, onProgress: undefined, isReusing: false } as const;

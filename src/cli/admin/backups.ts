@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { formatBytes, formatCount } from '../../core/text/format.ts';
-import { restoreBackup } from '../../service/backup/restoreBackup.ts';
+import { restoreBackup } from '../../service/folders/restoreBackup.ts';
 import type { AdminFlags } from './adminFlags.ts';
 import { askAdmin } from './adminService.ts';
 import type { Context } from '../command/context.ts';

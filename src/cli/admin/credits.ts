@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { formatCount, formatCredits } from '../../core/text/format.ts';
 import type { OperationOutput } from '../../service/admin/operations.ts';
-import { LOCAL_ACCOUNT } from '../../service/store/accounts/accounts.ts';
+import { LOCAL_ACCOUNT } from '../../service/store/accounts/accountTable.ts';
 import type { GrantAllFlags, GrantFlags, ListCreditsFlags } from './adminFlags.ts';
 import { askAdmin, findAdmin } from './adminService.ts';
 import type { Context } from '../command/context.ts';

@@ -7,8 +7,8 @@ import * as z from 'zod';
 import { AppError, type ErrorCode, messageOf, systemCode } from '../../core/errors.ts';
 import { Store } from '../store/store.ts';
 import type { SocketAddress } from '../../core/files/socketAddress.ts';
-import { currentOperator, OPERATOR_HEADER, writeOperator } from './socket/operator.ts';
-import { openAdminAddress, readAdminFile } from './socket/adminSocket.ts';
+import { currentOperator, OPERATOR_HEADER, writeOperator } from './operator.ts';
+import { openAdminAddress, readAdminFile } from './adminSocket.ts';
 import {
   type OperationInput,
   type OperationName,

@@ -9,8 +9,8 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import * as z from 'zod';
 import { AppError, type ErrorCode } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
-import { adminSocketOf, newPipe, openAdminAddress, removeAdminFile, writeAdminFile } from './socket/adminSocket.ts';
-import { OPERATOR_HEADER, readOperator } from './socket/operator.ts';
+import { adminSocketOf, newPipe, openAdminAddress, removeAdminFile, writeAdminFile } from './adminSocket.ts';
+import { OPERATOR_HEADER, readOperator } from './operator.ts';
 import type { AdminContext } from './operations/operation.ts';
 import { isChange, runOperation } from './operations.ts';
 

@@ -1,17 +1,13 @@
 import type * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
 import { schemaMessage, schemaProblems } from '../../core/text/schemaMessage.ts';
-import { accountOperations } from './operations/accountOperations.ts';
+import { accountOperations, creditOperations } from './operations/accountOperations.ts';
 import { auditOperations } from './operations/auditOperations.ts';
-import { backupOperations } from './operations/backupOperations.ts';
 import { budgetOperations } from './operations/budgetOperations.ts';
-import { creditOperations } from './operations/creditOperations.ts';
 import { diskOperations } from './operations/diskOperations.ts';
-import { drainOperations } from './operations/drainOperations.ts';
+import { serviceOperations } from './operations/serviceOperations.ts';
 import { jobOperations } from './operations/jobOperations.ts';
 import { keyOperations } from './operations/keyOperations.ts';
-import { pageOperations } from './operations/pageOperations.ts';
-import { retentionOperations } from './operations/retentionOperations.ts';
 import { usageOperations } from './operations/usageOperations.ts';
 import type { AdminContext, AuditTarget, Operation } from './operations/operation.ts';
 
@@ -20,14 +16,11 @@ const OPERATIONS = {
   ...accountOperations,
   ...auditOperations,
   ...creditOperations,
-  ...backupOperations,
   ...budgetOperations,
   ...diskOperations,
-  ...drainOperations,
+  ...serviceOperations,
   ...jobOperations,
   ...keyOperations,
-  ...pageOperations,
-  ...retentionOperations,
   ...usageOperations,
 };
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Account, LOCAL_ACCOUNT, type OwnLimits } from '../store/accounts/accounts.ts';
+import { type Account, LOCAL_ACCOUNT, type OwnLimits } from '../store/accounts/accountTable.ts';
 
 const BYTES_OF_GB = 1e9;
 

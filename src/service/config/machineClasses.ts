@@ -1,7 +1,8 @@
 import { availableParallelism, totalmem } from 'node:os';
+import { readdirSync } from 'node:fs';
 import * as z from 'zod';
-import { toMicro } from '../store/accounts/credits.ts';
-import { countGpus } from './countGpus.ts';
+import { toMicro } from '../store/accounts/creditLedger.ts';
+import { systemCode } from '../../core/errors.ts';
 
 /** A machine class of the configuration: what jobs can request. Without a price, its jobs cost no credits. Executors may add fields. */
 export const machineClass = z.strictObject({
@@ -14,6 +15,9 @@ export const machineClass = z.strictObject({
   /** What the files of a job may occupy; default: no limit of its own. */
   disk_gb: z.number().positive().optional(),
 });
+
+// One folder for each GPU, in which NVIDIA's driver for Linux describes it. Reading it starts no process, as nvidia-smi would be.
+const NVIDIA_GPUS = '/proc/driver/nvidia/gpus';
 export type MachineClass = Readonly<z.infer<typeof machineClass>>;
 
 /** A list of machine classes with different names. @param error for anything but a list with one class or more. */
@@ -83,4 +87,14 @@ export function thisMachine(): MachineClass {
 export function localMachineClasses(): MachineClasses {
   const description = 'The machine that the service runs on.';
   return new MachineClasses([{ ...thisMachine(), description, credits_per_minute: 0.1 }]);
+}
+
+/** How many NVIDIA GPUs this machine has; 0 where their driver for Linux is missing. */
+export function countGpus(folder: string = NVIDIA_GPUS): number {
+  try {
+    return readdirSync(folder).length;
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return 0;
+  }
 }

@@ -1,7 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { formatBytes, formatCount } from '../../core/text/format.ts';
-import { type RetentionSettings, retentionSettings } from '../config/sections.ts';
+import { type RetentionSettings, retentionSettings } from '../config/configSections.ts';
 import type { RetentionRecord } from '../store/jobs/retentionRecord.ts';
 import { compareRetention, type PlanContext, type Stricter } from './retentionPlan.ts';
 

@@ -4,7 +4,7 @@ import { folderBytes } from './folderBytes.ts';
 import type { JobFiles } from '../jobFiles/jobFiles.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import type { ExpiryCursor, ExpiryTable } from '../store/jobs/expiry.ts';
-import type { StoredJob } from '../store/jobs/jobs.ts';
+import type { StoredJob } from '../store/jobs/jobTable.ts';
 import type { Store } from '../store/store.ts';
 
 const PAGE = 100;

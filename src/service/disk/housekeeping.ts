@@ -1,10 +1,12 @@
 import { repeat } from '../../core/processes/repeat.ts';
 import type { Health } from '../health/health.ts';
 import { removeExpired, type RetentionContext } from './retention.ts';
-import { SteadyTime } from './steadyTime.ts';
 
 const CHECK_MS = 60_000;
 const SWEEP_MS = 10 * 60_000;
+
+// More than any correction of a healthy machine's clock.
+const LEEWAY_MS = 60 * 60_000;
 
 export interface HousekeepingOptions extends Omit<RetentionContext, 'now' | 'signal'> {
   readonly health: Health;
@@ -69,5 +71,20 @@ export class Housekeeping {
     const { results, overflow, logs } = removed;
     if (results + overflow + logs > 0) log.info('old files and logs were deleted', { results, overflow, logs });
     if (overflow > 0) log.warn('results were deleted early to stay below max_total_gb', { jobs: overflow });
+  }
+}
+
+/**
+ * The time by which a running service decides what is old. A clock that is set ahead would make everything too old at once, so this time
+ * advances at most an hour more than has really passed since the start. A clock that is set back delays deletions.
+ */
+class SteadyTime {
+  readonly #startedAt = Date.now();
+  readonly #started = performance.now();
+
+  /** Milliseconds since 1970. */
+  now(): number {
+    const passed = performance.now() - this.#started;
+    return Math.min(Date.now(), this.#startedAt + passed + LEEWAY_MS);
   }
 }

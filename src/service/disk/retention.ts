@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../core/log.ts';
 import type { JobFiles } from '../jobFiles/jobFiles.ts';
 import type { ExpiryTable } from '../store/jobs/expiry.ts';
-import type { StoredJob } from '../store/jobs/jobs.ts';
+import type { StoredJob } from '../store/jobs/jobTable.ts';
 import { keptResults } from './diskUsage.ts';
 import { DAY_MS } from './retentionPlan.ts';
-import type { RetentionSettings } from '../config/sections.ts';
+import type { RetentionSettings } from '../config/configSections.ts';
 
 const PAGE = 100;
 // Lets the service respond to requests between two steps.

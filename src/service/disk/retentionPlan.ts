@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { RetentionSettings } from '../config/sections.ts';
+import type { RetentionSettings } from '../config/configSections.ts';
 import type { JobFiles } from '../jobFiles/jobFiles.ts';
 import type { ExpiryTable } from '../store/jobs/expiry.ts';
 import { keptResults } from './diskUsage.ts';

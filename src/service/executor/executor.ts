@@ -3,7 +3,7 @@ import type { SecretValues } from '../jobFiles/runnerInput.ts';
 import type { ClusterOptions } from '../../remote/protocol/submission.ts';
 import type { FinalState } from '../../remote/protocol/states.ts';
 import type { ScriptKindName } from '../../workspace/files/scriptKinds.ts';
-import type { StoredJob } from '../store/jobs/jobs.ts';
+import type { StoredJob } from '../store/jobs/jobTable.ts';
 
 /** A job with its account, which decides as which user some executors run it. */
 export type OwnedJob = Pick<StoredJob, 'id' | 'account'>;

@@ -5,14 +5,15 @@ import type { Executor } from '../executor/executor.ts';
 import type { ExecutorCalls } from '../executor/executorCalls.ts';
 import type { StoreFile } from '../store/database/storeFile.ts';
 import type { Drain, DrainRecord } from '../store/jobs/drainRecord.ts';
-import type { JobTable } from '../store/jobs/jobs.ts';
+import type { JobTable } from '../store/jobs/jobTable.ts';
 import { ClockWatch } from './clockWatch.ts';
-import { checkDisk, freeBytesOf } from './disk.ts';
 import {
+  checkDisk,
   clockPart,
   clusterPart,
   drainPart,
   executorPart,
+  freeBytesOf,
   type HealthPart,
   queuePart,
   signInPart,

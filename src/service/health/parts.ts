@@ -1,13 +1,18 @@
-import { formatCount, formatDuration } from '../../core/text/format.ts';
+import { statfs } from 'node:fs/promises';
+import { formatBytes, formatCount, formatDuration } from '../../core/text/format.ts';
 import type { ClusterContact } from '../executor/executor.ts';
 import type { FailedCall } from '../executor/executorCalls.ts';
 import type { Drain } from '../store/jobs/drainRecord.ts';
 import type { ClockStep } from './clockWatch.ts';
+import { systemCode } from '../../core/errors.ts';
 
 // Longer than a check that times out.
 const SILENCE_MS = 60_000;
 // How long a failed call, or a clock that was set, affects the status.
 const RECENT_MS = 10 * 60_000;
+
+// A warning at this multiple of the minimum leaves time to react.
+const WARN_FACTOR = 2;
 
 /** One part of a service's health. */
 export interface HealthPart {
@@ -92,4 +97,25 @@ export function clockPart(step: ClockStep | undefined): HealthPart {
 
 function ago(at: number): string {
   return `${formatDuration((performance.now() - at) / 1000)} ago`;
+}
+
+/** Bytes that this user can still write to the folders' file system, the fuller one of two. @throws the system's error. */
+export async function freeBytesOf(folders: readonly string[]): Promise<number> {
+  const disks = await Promise.all([...new Set(folders)].map((folder) => statfs(folder)));
+  return Math.min(...disks.map(({ bavail, bsize }) => bavail * bsize));
+}
+
+export async function checkDisk(folders: readonly string[], minFreeBytes: number): Promise<HealthPart> {
+  try {
+    const free = await freeBytesOf(folders);
+    const message = `The disk of the data folder has ${formatBytes(free)} left; below ${formatBytes(minFreeBytes)} no job is taken.`;
+    if (free < minFreeBytes || free === 0) return { status: 'unavailable', message };
+    if (free >= WARN_FACTOR * minFreeBytes) return { status: 'ok', message };
+    return { status: 'degraded', message: `${message} Free some, or shorten [retention].` };
+  } catch (error) {
+    return {
+      status: 'unavailable',
+      message: `The data folder or the files of jobs cannot be read: ${systemCode(error) ?? 'error'}. Their file system may not be mounted.`,
+    };
+  }
 }

@@ -10,17 +10,17 @@ import { MAX_RUNTIME_SECONDS } from '../../remote/protocol/submission.ts';
 import { SCRIPT_KINDS } from '../../workspace/files/scriptKinds.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
 import { restrictedKey } from './access/keyScopes.ts';
-import type { KeptEnvironments } from '../environments/keptEnvironments.ts';
+import type { KeptEnvironments } from '../folders/keptEnvironments.ts';
 import type { Executor } from '../executor/executor.ts';
-import { toCredits } from '../store/accounts/credits.ts';
-import type { Volumes } from '../volumes/volumes.ts';
+import { toCredits } from '../store/accounts/creditLedger.ts';
+import type { Volumes } from '../folders/volumes.ts';
 import type { Store } from '../store/store.ts';
 import type { AccountGauge } from './access/accountGauge.ts';
 import type { AppContext } from './access/appEnv.ts';
 import { readBody } from './access/readBody.ts';
-import { refusal } from './access/refusal.ts';
-import type { SecretVault } from '../secrets/secretVault.ts';
-import type { RouteHandlers } from './routes.ts';
+import { refusal } from './access/httpRefusal.ts';
+import type { SecretVault } from '../jobs/secretVault.ts';
+import type { RouteHandlers } from './apiRoutes.ts';
 
 // The largest value of a secret in JSON, where a character takes up to six bytes.
 const MAX_SECRET_BODY_BYTES = 256 * 1024;

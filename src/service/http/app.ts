@@ -9,10 +9,9 @@ import type { App, AppContext } from './access/appEnv.ts';
 import { refuseBrowsers, requireKey } from './access/auth.ts';
 import type { AuthFailureLimiter } from './access/authFailureLimiter.ts';
 import type { TokenAuthenticator } from './access/keyAuthenticator.ts';
-import { refusal } from './access/refusal.ts';
+import { refusal } from './access/httpRefusal.ts';
 import { accountHandlers, type AccountOptions } from './accountRoutes.ts';
-import type { ConnectionLimit } from './connections/connectionLimit.ts';
-import { answerShared } from './connections/sharedResponse.ts';
+import type { ConnectionLimit } from './limits/connectionLimit.ts';
 import { contentHandlers, type ContentOptions } from './contentRoutes.ts';
 import {
   healthHandler,
@@ -22,13 +21,13 @@ import {
   refuseWhenStopping,
 } from './healthRoutes.ts';
 import { jobHandlers, type JobOptions } from './jobRoutes.ts';
-import { describeApi } from './openapi.ts';
+import { answerShared, describeApi } from './openapi.ts';
 import type { OperatorLinks } from './page/operatorLinks.ts';
-import { createPage, FORM_PATHS } from './page/page.ts';
+import { createPage, FORM_PATHS } from './page/browserPage.ts';
 import type { RequestMonitor } from './requestMonitor.ts';
 import { resultHandlers, type ResultOptions } from './resultRoutes.ts';
-import { addRoutes } from './routes.ts';
-import { isBrokenOff } from './submit/upload.ts';
+import { addRoutes } from './apiRoutes.ts';
+import { isBrokenOff } from './submit/receiveUpload.ts';
 
 const BUSY_RETRY_SECONDS = 10;
 const NOTHING_HERE = 'Nothing exists at this address.';

@@ -9,10 +9,10 @@ import {
 } from '../../remote/protocol/contents.ts';
 import type { ContentStore } from '../contents/contentStore.ts';
 import type { AppContext } from './access/appEnv.ts';
-import { refusal } from './access/refusal.ts';
+import { refusal } from './access/httpRefusal.ts';
 import { requireOpenForSubmissions, type SubmissionGate } from './healthRoutes.ts';
 import { readBody } from './access/readBody.ts';
-import type { RouteHandlers } from './routes.ts';
+import type { RouteHandlers } from './apiRoutes.ts';
 
 export interface ContentOptions extends SubmissionGate {
   readonly contents: ContentStore;

@@ -7,9 +7,9 @@ import type { DiskWatch } from '../disk/diskWatch.ts';
 import type { Health } from '../health/health.ts';
 import { proveKey } from './access/keyProof.ts';
 import { drainRefusal } from '../jobs/drainTexts.ts';
-import { refusal } from './access/refusal.ts';
-import { type RouteHandlers, ROUTES } from './routes.ts';
-import { refuseDeclaredSize } from './submit/upload.ts';
+import { refusal } from './access/httpRefusal.ts';
+import { type RouteHandlers, ROUTES } from './apiRoutes.ts';
+import { refuseDeclaredSize } from './submit/receiveUpload.ts';
 
 // A service that is stopped is usually started again at once.
 const RETRY_AFTER_SECONDS = 5;

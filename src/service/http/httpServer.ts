@@ -9,10 +9,10 @@ import { AppError, systemCode } from '../../core/errors.ts';
 import { ensurePrivateFolder } from '../../core/files/ownFiles.ts';
 import { openSocketAddress } from '../../core/files/socketAddress.ts';
 import type { Logger } from '../../core/log.ts';
-import { readCertificate, ServerCertificate } from '../tls/certificate.ts';
-import type { TlsSettings } from '../config/sections.ts';
+import { readCertificate, ServerCertificate } from './certificate.ts';
+import type { TlsSettings } from '../config/configSections.ts';
 import { loopbackHosts } from './access/auth.ts';
-import type { ConnectionLimit } from './connections/connectionLimit.ts';
+import type { ConnectionLimit } from './limits/connectionLimit.ts';
 
 const CLOSE_WAIT_MS = 2_000;
 /** Longer than reverse proxies keep an idle connection (nginx: 60 s), so that none sends a request on one that is just being closed here. */

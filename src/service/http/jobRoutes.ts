@@ -1,7 +1,8 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import type * as z from 'zod';
 import { withDrainReason } from '../jobs/drainTexts.ts';
 import type { Scheduler } from '../jobs/scheduler.ts';
-import type { StoredJob } from '../store/jobs/jobs.ts';
+import { jobColumns, type StoredJob } from '../store/jobs/jobTable.ts';
 import type { Store } from '../store/store.ts';
 import { EventStreams } from '../streams/eventStreams.ts';
 import { abortOnRevocation } from './access/abortOnRevocation.ts';
@@ -10,12 +11,13 @@ import type { AppContext } from './access/appEnv.ts';
 import { findJob } from './access/findJob.ts';
 import type { KeyAuthenticator } from './access/keyAuthenticator.ts';
 import { isAllowed, outOfScope, restrictedKey } from './access/keyScopes.ts';
-import { refusal } from './access/refusal.ts';
+import { refusal } from './access/httpRefusal.ts';
 import { requireOpenForSubmissions, type SubmissionGate } from './healthRoutes.ts';
-import { MAX_LIST, type RouteHandlers, ROUTES } from './routes.ts';
+import { MAX_LIST, type RouteHandlers, ROUTES } from './apiRoutes.ts';
 import type { AcceptContext } from './submit/acceptJob.ts';
-import { showJob } from './submit/showJob.ts';
 import type { Submissions } from './submit/submissions.ts';
+import { job } from '../../remote/protocol/schemas.ts';
+import { toCredits } from '../store/accounts/creditLedger.ts';
 
 const MAX_UNFINISHED_JOBS = 10_000;
 // Jobs end after minutes rather than seconds.
@@ -140,4 +142,23 @@ function acceptsGzip(header: string): boolean {
     }),
   );
   return (weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0) > 0;
+}
+
+/**
+ * The response to `GET /v1/jobs/{id}`. A field of the protocol's job has the value of the column with its name, a time (`…_at`) in ISO
+ * 8601; only the ID and the credits have columns of their own kind.
+ */
+export function showJob(stored: StoredJob): z.infer<typeof job> {
+  const { id, hold, charged } = stored;
+  const columns = Object.entries(jobColumns(stored)).map(([name, value]) => [name, shown(name, value)]);
+  return job.parse({
+    ...Object.fromEntries(columns),
+    job_id: id,
+    credit_hold: toCredits(hold),
+    credits_charged: charged === null ? null : toCredits(charged),
+  });
+}
+
+function shown(name: string, value: unknown): unknown {
+  return name.endsWith('_at') && typeof value === 'number' ? new Date(value).toISOString() : value;
 }

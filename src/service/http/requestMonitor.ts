@@ -5,8 +5,8 @@ import { matchedRoutes } from 'hono/route';
 import { Emitter, untilTrue } from '../../core/processes/lifetime.ts';
 import type { AppContext, AppEnv } from './access/appEnv.ts';
 import { clientAddress } from './access/clientAddress.ts';
-import type { ProxySettings } from '../config/sections.ts';
-import { patternOf, ROUTES } from './routes.ts';
+import type { ProxySettings } from '../config/configSections.ts';
+import { patternOf, ROUTES } from './apiRoutes.ts';
 
 // Accepted request IDs of proxies and clients: nothing that could break or flood a line of the log.
 const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{7,63}$/;

@@ -1,11 +1,12 @@
 import type { FileHandle } from 'node:fs/promises';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { RECORD_BYTES } from '../../remote/protocol/contents.ts';
 import { PieceBatch } from '../../remote/transfers/pieceBatch.ts';
 import type { ResultPieces } from '../contents/resultPieces.ts';
 import { openJobFile } from '../jobFiles/jobFileReading.ts';
 import type { JobFiles } from '../jobFiles/jobFiles.ts';
-import type { StoredJob } from '../store/jobs/jobs.ts';
+import type { StoredJob } from '../store/jobs/jobTable.ts';
 import type { Store } from '../store/store.ts';
 import { STALLED_MS } from '../streams/eventStreams.ts';
 import type { AccountGauge } from './access/accountGauge.ts';
@@ -14,9 +15,10 @@ import { abortOnRevocation } from './access/abortOnRevocation.ts';
 import { findJob } from './access/findJob.ts';
 import type { KeyAuthenticator } from './access/keyAuthenticator.ts';
 import { readBody } from './access/readBody.ts';
-import { refusal } from './access/refusal.ts';
-import type { RouteHandlers } from './routes.ts';
-import { sendFile, write } from './sendFile.ts';
+import { refusal } from './access/httpRefusal.ts';
+import type { RouteHandlers } from './apiRoutes.ts';
+
+const CHUNK_BYTES = 256 * 1024;
 
 export interface ResultOptions {
   readonly files: JobFiles;
@@ -24,6 +26,12 @@ export interface ResultOptions {
   readonly authenticator: KeyAuthenticator;
   readonly resultPieces: ResultPieces;
   readonly store: Store;
+}
+
+interface FileAnswer {
+  readonly headers: OutgoingHttpHeaders;
+  /** A client that receives nothing for this long is disconnected, because it would block a buffer forever. */
+  readonly stalledMs: number;
 }
 
 /** Sends the results of a job: the archive, and its pieces for clients that have most of them. */
@@ -108,4 +116,51 @@ async function openResults(job: StoredJob, path: string): Promise<FileHandle> {
 
 function noResults({ reason }: StoredJob) {
   return refusal(404, `The job has no results. ${reason ?? ''}`.trim());
+}
+
+/**
+ * Sends a file of a job, or only its headers for HEAD, through one reused buffer: streams allocate a new one for each piece, and
+ * the garbage of a large file is larger than the service.
+ *
+ * @returns false, without sending anything, if the file does not exist. A client that disconnects early is not an error.
+ */
+export async function sendFile(
+  outgoing: ServerResponse,
+  path: string,
+  { headers, stalledMs }: FileAnswer,
+): Promise<boolean> {
+  const file = await openJobFile(path);
+  if (file === undefined) return false;
+  try {
+    const { size } = await file.stat();
+    outgoing.setTimeout(stalledMs, () => outgoing.destroy());
+    outgoing.writeHead(200, { ...headers, 'content-length': size });
+    const end = outgoing.req.method === 'HEAD' ? 0 : size;
+    const buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+    for (let position = 0; position < end; ) {
+      const { bytesRead } = await file.read(buffer, 0, Math.min(CHUNK_BYTES, end - position), position);
+      if (bytesRead === 0 || !(await write(outgoing, buffer.subarray(0, bytesRead)))) break;
+      position += bytesRead;
+    }
+    // If not everything was sent, this ends the connection rather than the response.
+    outgoing.end();
+    return true;
+  } catch (error) {
+    outgoing.destroy();
+    throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Resolves when the bytes have left the buffer; to false if the client has disconnected. */
+function write(outgoing: ServerResponse, bytes: Buffer): Promise<boolean> {
+  return new Promise((resolve) => {
+    const onClose = (): void => resolve(false);
+    outgoing.once('close', onClose);
+    outgoing.write(bytes, (error) => {
+      outgoing.off('close', onClose);
+      resolve(!error);
+    });
+  });
 }

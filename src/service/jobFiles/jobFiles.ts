@@ -3,11 +3,10 @@ import { chmod, readdir, rename } from 'node:fs/promises';
 import { basename, join, sep } from 'node:path';
 import { AppError, systemCode } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
-import { LOCAL_ACCOUNT } from '../store/accounts/accounts.ts';
-import { openFolder } from './openFolder.ts';
-import { removeTree } from './removeTree.ts';
+import { LOCAL_ACCOUNT } from '../store/accounts/accountTable.ts';
+import { openFolder, removeTree } from './removeTree.ts';
 import { type JobFolder, jobFolder } from './jobFolder.ts';
-import type { StoredJob } from '../store/jobs/jobs.ts';
+import type { StoredJob } from '../store/jobs/jobTable.ts';
 
 /** Job IDs are checked with this before they become part of a path. */
 export const JOB_ID = /^[A-Za-z0-9_-]{1,64}$/;

@@ -5,6 +5,9 @@ import { writeAtomicallySync } from '../../core/files/atomicFile.ts';
 import type { JobFolder } from './jobFolder.ts';
 import { SECRET_LENGTH } from './reportSeal.ts';
 
+/** The argument before the name of a module that could not be loaded on a node, so that the job cannot start. */
+export const WITHOUT_MODULE = '--without-module';
+
 /** The values of a job's secrets, by name. */
 export type SecretValues = Readonly<Record<string, string>>;
 

@@ -1,5 +1,5 @@
 import type { Drain } from '../store/jobs/drainRecord.ts';
-import type { StoredJob } from '../store/jobs/jobs.ts';
+import type { StoredJob } from '../store/jobs/jobTable.ts';
 
 /** Why a submission is refused while the service is drained. */
 export function drainRefusal({ reason }: Drain): string {

@@ -4,7 +4,7 @@ import type { MachineClasses } from '../config/machineClasses.ts';
 import type { RunnerEnding } from '../executor/executor.ts';
 import type { ExitMarker } from '../jobFiles/markers.ts';
 import type { FinalState } from '../../remote/protocol/states.ts';
-import type { Ending, StoredJob } from '../store/jobs/jobs.ts';
+import type { Ending, StoredJob } from '../store/jobs/jobTable.ts';
 
 /**
  * The ending of a job according to its runner's report. The charge covers the seconds that the script ran, up to the hold. A script

@@ -1,4 +1,4 @@
-import type { StoredJob } from '../store/jobs/jobs.ts';
+import type { StoredJob } from '../store/jobs/jobTable.ts';
 
 /** How many jobs of an account may be at work at once, given how many of each account are. */
 export type MostAtWork = (account: string, atWork: (account: string) => number) => number;

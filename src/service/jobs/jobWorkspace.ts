@@ -11,7 +11,7 @@ import type { JobFiles } from '../jobFiles/jobFiles.ts';
 import { removeTree } from '../jobFiles/removeTree.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import { parseRunnerSpec, type RunnerSpec } from '../jobFiles/runnerSpec.ts';
-import type { StoredJob } from '../store/jobs/jobs.ts';
+import type { StoredJob } from '../store/jobs/jobTable.ts';
 import type { Store } from '../store/store.ts';
 import { type KeptWorkspace, UNWRITTEN } from '../store/jobs/workspaces.ts';
 

@@ -4,7 +4,7 @@ import { isTooDeep } from '../../core/jsonFields.ts';
 import { MAX_OUTPUT_FRAME_BYTES } from '../../core/text/outputLimits.ts';
 import { flowEventData, logEventData, usageEventData } from '../../remote/protocol/schemas.ts';
 import { changedByJob, JOB_FILE, openJobFile } from '../jobFiles/jobFileReading.ts';
-import type { ServiceEvent } from '../store/jobs/events.ts';
+import type { ServiceEvent } from '../store/jobs/eventTable.ts';
 
 const READ_BYTES = MAX_OUTPUT_FRAME_BYTES;
 // Lines that no runner wrote. Each costs a thrown error, and a job that is not isolated can fill its log with them.

@@ -12,7 +12,7 @@ import { FollowPace } from './jobWatch.ts';
 import { prepareWorkspace } from './jobWorkspace.ts';
 import { askForEnd, claimJob, type JobFolder } from '../jobFiles/jobFolder.ts';
 import { processIdentity } from '../../core/processes/processTree.ts';
-import type { StoredJob } from '../store/jobs/jobs.ts';
+import type { StoredJob } from '../store/jobs/jobTable.ts';
 
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 30_000;

@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import { latestProgram } from '../jobFiles/markers.ts';
-import type { StoredJob } from '../store/jobs/jobs.ts';
+import type { StoredJob } from '../store/jobs/jobTable.ts';
 
 interface SignsOfLife {
   readonly lastSeen?: number | undefined;

@@ -14,7 +14,7 @@ import { EXECUTORS } from '../executors.ts';
 import { mayLeaveJobsOf } from '../serviceConfig.ts';
 import { knowsKey } from '../serviceProof.ts';
 import { readStateFile } from '../stateFile.ts';
-import { stopService } from './stopService.ts';
+import { stopService } from './dismantle.ts';
 import { homeOf, machineServeOptions, type Program, socketOf } from './machineFolder.ts';
 
 // A third of the time after which such a service ends.

@@ -1,18 +1,25 @@
 import { request } from 'node:http';
 import { json } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
-import { messageOf } from '../../core/errors.ts';
+import { AppError, messageOf } from '../../core/errors.ts';
 import { openSocketAddress } from '../../core/files/socketAddress.ts';
 import type { Dismantled } from '../../remote/protocol/machineLink.ts';
 import { isFinalState } from '../../remote/protocol/states.ts';
 import { connectEmbeddedService, type ServiceAddress, stateFileOf } from '../embedded.ts';
-import { readStateFile } from '../stateFile.ts';
+import { readStateFile, type ServiceState } from '../stateFile.ts';
 import { homeOf, type Program } from './machineFolder.ts';
-import { stopService } from './stopService.ts';
+import { processIdentity } from '../../core/processes/processTree.ts';
+import { knowsKey } from '../serviceProof.ts';
 
 const LIST = '/v1/jobs?limit=200';
 
 const jobList = z.object({ jobs: z.array(z.object({ job_id: z.string(), state: z.string() })) });
+
+const POLL_MS = 50;
+
+// The service gives open requests two seconds, and ends its event streams at once.
+const STOP_MS = 30_000;
 
 /**
  * Stops the service of this machine for good, so that its folder can be deleted. With unfinished jobs, it does so only if `isForced`, and
@@ -55,4 +62,19 @@ async function call({ key, socket = '' }: ServiceAddress, method: string, path: 
       .once('error', reject)
       .end();
   });
+}
+
+/** Stops a service, if it runs, and waits for its end. Its jobs continue. @throws AppError `conflict` if it does not end. */
+export async function stopService(state: ServiceState): Promise<void> {
+  // Another process may have the number of a service that was killed.
+  if (!(await knowsKey(state))) return;
+  const { pid } = state;
+  const identity = processIdentity(pid);
+  const deadline = performance.now() + STOP_MS;
+  process.kill(pid, 'SIGTERM');
+  while (performance.now() < deadline) {
+    if (processIdentity(pid) !== identity) return;
+    await sleep(POLL_MS);
+  }
+  throw new AppError('conflict', `The running service does not stop. Stop it on the machine:  kill ${pid}`);
 }

@@ -1,16 +1,19 @@
 // The program that Farwharf installs on a machine that it reaches over SSH. Its command line is internal.
-import { readFileSync, writeSync } from 'node:fs';
+import { linkSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { AppError, messageOf } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { textField } from '../../core/jsonFields.ts';
 import { Redactor } from '../../core/redact.ts';
-import { openServiceLog } from '../log/serviceLog.ts';
+import { openServiceLog } from '../serviceLog.ts';
 import { serve } from '../serve.ts';
 import { attach } from './attach.ts';
-import { offerCluster } from './cluster.ts';
 import { dismantle } from './dismantle.ts';
-import { locateProgram, machineServeOptions, type Program } from './machineFolder.ts';
+import { configFileOf, homeOf, locateProgram, machineServeOptions, type Program } from './machineFolder.ts';
+import type { ClusterOffer } from '../../remote/protocol/machineLink.ts';
+import { stateFileOf } from '../embedded.ts';
+import { proposeCluster } from '../slurm/proposal/proposeCluster.ts';
+import { readStateFile } from '../stateFile.ts';
 
 /** Runs the service until it is idle or stopped. */
 async function runService(program: Program, root: string): Promise<void> {
@@ -58,4 +61,41 @@ switch (command) {
   case undefined:
   default:
     throw new AppError('bad-input', `Unknown command "${command ?? ''}".`);
+}
+
+/**
+ * What jobs of this machine could use of its Slurm cluster. If `isAccepted`, that becomes the configuration of the service, which stops so
+ * that it starts with it, unless it has unfinished jobs.
+ */
+async function offerCluster(program: Program, root: string, isAccepted: boolean): Promise<ClusterOffer> {
+  try {
+    const { classes, config } = await proposeCluster(join(root, 'cluster'));
+    if (isAccepted) {
+      writeNew(configFileOf(root), config);
+      if (readStateFile(stateFileOf(homeOf(root))) !== undefined) await dismantle(program, root, false);
+    }
+    // The client needs and accepts no more of them.
+    return {
+      classes: classes.map(({ name, description, cpus, memory_gb, gpus }) => ({
+        name,
+        description,
+        cpus,
+        memory_gb,
+        gpus,
+      })),
+    };
+  } catch (error) {
+    return { error: messageOf(error) };
+  }
+}
+
+/** Writes a file whole or not at all, and never in place of one that the user wrote. @throws the system's error. */
+function writeNew(path: string, text: string): void {
+  const draft = `${path}.${process.pid}`;
+  try {
+    writeFileSync(draft, text, { mode: 0o600, flush: true });
+    linkSync(draft, path);
+  } finally {
+    rmSync(draft, { force: true });
+  }
 }

@@ -9,12 +9,12 @@ import { findProgram, isAccessible } from '../../core/processes/findProgram.ts';
 import { pathInside } from '../../core/files/pathInside.ts';
 import type { VolumeSettings } from '../config/volumesConfig.ts';
 import type { CheckContext } from '../executor/executorKind.ts';
-import { overlaps } from '../volumes/checkVolumes.ts';
+import { overlaps } from '../folders/checkVolumes.ts';
 import { removeTree } from '../jobFiles/removeTree.ts';
 import type { Sandbox } from '../jobFiles/confinement.ts';
 import { jobFolder } from '../jobFiles/jobFolder.ts';
-import { sandboxOptions } from '../sandbox/sandbox.ts';
-import { NO_VARIABLES } from '../sandbox/sandboxStart.ts';
+import { sandboxOptions } from '../runner/sandbox.ts';
+import { NO_VARIABLES } from '../runner/sandboxStart.ts';
 import type { ProcessSettings } from './processConfig.ts';
 
 const PROBE_TIMEOUT_MS = 10_000;

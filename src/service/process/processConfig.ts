@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { absolutePath } from '../config/sections.ts';
+import { absolutePath } from '../config/configSections.ts';
 
 /** The section `[process]` of the configuration. */
 export const processSettings = z.strictObject({

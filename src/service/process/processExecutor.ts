@@ -1,8 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError } from '../../core/errors.ts';
+import { join } from 'node:path';
+import { createHmac, randomBytes } from 'node:crypto';
+import { AppError, systemCode } from '../../core/errors.ts';
 import { newLockLimit } from '../../core/processes/lockLimit.ts';
 import {
   bootIdentity,
@@ -15,27 +17,31 @@ import {
 } from '../../core/processes/processTree.ts';
 import { killCgroup, processesOf } from '../cgroups/jobCgroup.ts';
 import type { JobCgroups } from '../cgroups/jobCgroups.ts';
-import { CpuShares } from './cpuShares.ts';
+import { CpuShares, memoryShortage } from './cpuShares.ts';
 import type { Executor, OwnedJob, RunnableJob } from '../executor/executor.ts';
 import type { ExecutorContext } from '../executor/executorKind.ts';
-import { memoryShortage } from './freeMemory.ts';
-import { InstalledKinds } from './installedKinds.ts';
 import { type Isolation, unisolatedRefusal } from './isolation.ts';
 import { readJobText } from '../jobFiles/jobFileReading.ts';
 import { latestProgram, readClaim, type StartedMarker } from '../jobFiles/markers.ts';
 import type { ProcessSettings } from './processConfig.ts';
 import { allowedEnvironment } from '../../core/processes/childEnvironment.ts';
 import { type Confinement, readConfinement } from '../jobFiles/confinement.ts';
-import { type JobFolder, writeMarker } from '../jobFiles/jobFolder.ts';
+import { type JobFolder, jobFolder, writeMarker } from '../jobFiles/jobFolder.ts';
 import { writeRunnerInput } from '../jobFiles/runnerInput.ts';
 import { jobProcessTag } from '../jobFiles/jobProcessTag.ts';
 import { SEALED } from '../jobFiles/reportSeal.ts';
-import { openRunnerSecrets } from './runnerSecrets.ts';
+import type { ScriptKindName } from '../../workspace/files/scriptKinds.ts';
+import { installedKinds } from '../runner/program/interpreter.ts';
+import { visibleSearchPath } from '../runner/sandbox.ts';
 
 const CLAIM_POLL_MS = 10;
 const MAX_WORDS = 500;
 // Thousands of processes take seconds to end.
 const SANDBOX_END_MS = 30_000;
+
+// Programs are installed and removed while the service runs, and clients ask for them often.
+const CURRENT_FOR_MS = 30_000;
+const KEY_BYTES = 32;
 
 type Context = Pick<ExecutorContext, 'runner' | 'data' | 'killGraceMs' | 'machineClasses' | 'accounts'>;
 
@@ -204,4 +210,52 @@ function confinementOf(
 async function launchError(folder: JobFolder, cause: unknown): Promise<AppError> {
   const detail = (await readJobText(folder.runnerLog, MAX_WORDS))?.trim() || String(cause);
   return new AppError('missing', `The job's runner could not be started: ${detail}`, { cause });
+}
+
+/** The kinds of scripts whose programs jobs find on this machine. */
+class InstalledKinds {
+  readonly #isolation: Isolation;
+  #known: { readonly kinds: readonly ScriptKindName[]; readonly at: number } | undefined;
+
+  constructor(isolation: Isolation) {
+    this.#isolation = isolation;
+  }
+
+  current(): readonly ScriptKindName[] {
+    const now = performance.now();
+    if (this.#known === undefined || now - this.#known.at > CURRENT_FOR_MS)
+      this.#known = { kinds: installedKinds(this.#searchPath()), at: now };
+    return this.#known.kinds;
+  }
+
+  #searchPath(): string {
+    const path = process.env['PATH'] ?? '';
+    if (this.#isolation.type === 'none') return path;
+    const { sandbox } = this.#isolation;
+    // No job has this folder, and every job sees the same programs outside of its own.
+    return visibleSearchPath(sandbox, { ...jobFolder(join(sandbox.data, 'jobs', 'none')), packages: undefined }, path);
+  }
+}
+
+/**
+ * Returns a function that derives the secret with which a job's runner seals its report. It is the same for every service on this
+ * data folder, because runners outlive services. Isolated jobs never see the folder. A job that is not isolated could read the key
+ * there, but it could also change the store itself.
+ */
+function openRunnerSecrets(data: string): (jobId: string) => string {
+  const key = readKey(join(data, 'runner.key'));
+  return (jobId) => createHmac('sha256', key).update(jobId).digest('hex');
+}
+
+function readKey(path: string): Buffer {
+  try {
+    writeFileSync(path, randomBytes(KEY_BYTES), { flag: 'wx', mode: 0o600, flush: true });
+  } catch (error) {
+    if (systemCode(error) !== 'EEXIST') throw error;
+  }
+  const key = readFileSync(path);
+  if (key.length === KEY_BYTES) return key;
+  // A full disk or a power loss truncated it before any runner used it.
+  writeFileSync(path, randomBytes(KEY_BYTES), { mode: 0o600, flush: true });
+  return readFileSync(path);
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { messageOf } from '../../core/errors.ts';
 import { formatCount } from '../../core/text/format.ts';
 import { JobCgroups } from '../cgroups/jobCgroups.ts';
-import { countGpus } from '../config/countGpus.ts';
+import { countGpus } from '../config/machineClasses.ts';
 import { type MachineClass, machineClass, machineClassList, thisMachine } from '../config/machineClasses.ts';
 import { type Check, type CheckContext, defineExecutor } from '../executor/executorKind.ts';
 import { jobFolder } from '../jobFiles/jobFolder.ts';

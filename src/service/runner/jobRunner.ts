@@ -16,13 +16,14 @@ import { closeInheritedDescriptors } from '../../core/processes/inheritedDescrip
 import { newLockLimit } from '../../core/processes/lockLimit.ts';
 import { endProcesses, processIdentity } from '../../core/processes/processTree.ts';
 import { jobProcessTag } from '../jobFiles/jobProcessTag.ts';
-import { parseRunnerInput, takeSecrets } from '../jobFiles/runnerInput.ts';
+import { parseRunnerInput, takeSecrets, WITHOUT_MODULE } from '../jobFiles/runnerInput.ts';
 import { handBack, isPersons, takeOver } from './personsFiles.ts';
 import { SEALED, sealed } from '../jobFiles/reportSeal.ts';
-import { WITHOUT_MODULE } from '../jobFiles/runnerArguments.ts';
-import type { StopReason } from './run.ts';
+import type { StopReason } from './jobRun.ts';
 import { runJob } from './runJob.ts';
-import { withoutModule } from './withoutModule.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import { readJobText } from '../jobFiles/jobFileReading.ts';
+import { nodeName } from './program/containerCall.ts';
 
 const CANCEL_POLL_MS = 100;
 const KILL_GRACE_MS = 5_000;
@@ -31,6 +32,7 @@ const DISK_POLL_MS = 1_000;
 const MAX_AWAY_MS = 3_600_000;
 // How much later than its script the runner may receive the signal to end.
 const SIGNAL_WAIT_MS = 1_000;
+const MAX_MODULE_LOG_BYTES = 500;
 
 const folder = jobFolder(process.argv[2] ?? '');
 // A service gives its input to a runner on its own machine only.
@@ -81,7 +83,7 @@ async function main(): Promise<void> {
   if (isShared) await takeOver(folder);
   const module = process.argv[3] === WITHOUT_MODULE ? process.argv[4] : undefined;
   const outcome =
-    module === undefined ? await runJob(folder, { output, secrets }, stop.signal) : await withoutModule(module, folder);
+    module === undefined ? await runJob(folder, { output, secrets }, stop.signal) : await withoutModule(module);
   if (isShared) handBack(folder);
   const at = Date.now();
   await output.closeWhenStored(stop.signal);
@@ -139,4 +141,15 @@ try {
 } catch (error) {
   process.stderr.write(`The job's runner failed: ${messageOf(error)}\n`);
   process.exitCode = 1;
+}
+
+/** The outcome of a job whose node cannot load a module: it has not started, and costs nothing. */
+async function withoutModule(name: string): Promise<Omit<ExitMarker, 'at'>> {
+  const node = nodeName();
+  const words = printableLine(
+    ((await readJobText(folder.moduleLog, MAX_MODULE_LOG_BYTES)) ?? '').trim().replaceAll(/\s+/g, ' '),
+  );
+  const why = words === '' ? `${node} has no command "module".` : `The node says: ${words}`;
+  const detail = `The job could not start: the module ${name} is not available on ${node}. ${why}`;
+  return { outcome: 'not-started', code: null, signal: null, detail, ranSeconds: 0 };
 }

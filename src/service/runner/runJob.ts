@@ -9,11 +9,11 @@ import { isShellScript, programFor, programInContainer } from './program/interpr
 import { readScriptStart } from './program/programFile.ts';
 import { volumeVariable } from '../../remote/protocol/volume.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
-import { type JobVolume, placeInSandbox, readVolumes } from '../jobFiles/volumes.ts';
+import { type JobVolume, placeInSandbox, readVolumes } from '../jobFiles/jobVolumes.ts';
 import type { SecretValues } from '../jobFiles/runnerInput.ts';
 import type { RunnerSpec } from '../jobFiles/runnerSpec.ts';
 import type { OutputLog } from './output/outputLog.ts';
-import { isVisible, notStarted, type Outcome, type Run, runConfined, searchPath, stopReason } from './run.ts';
+import { isVisible, notStarted, type Outcome, type Run, runConfined, searchPath, stopReason } from './jobRun.ts';
 import type { ProcessEnd } from './runProcess.ts';
 import { setUp } from './setUp.ts';
 import { sampleUsage } from './usage/sampleUsage.ts';

@@ -27,7 +27,7 @@ import {
   type SandboxStart,
   sandboxCommand,
   startSandbox,
-} from '../sandbox/sandboxStart.ts';
+} from './sandboxStart.ts';
 
 // A machine that is so busy that this is too short starts no job in time.
 const SANDBOX_START_MS = 10 * 60_000;

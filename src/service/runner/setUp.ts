@@ -1,25 +1,24 @@
-import { mkdirSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { AppError } from '../../core/errors.ts';
 import { volumeVariable } from '../../remote/protocol/volume.ts';
 import { isInstallerVariable } from '../../workspace/environments/installerVariables.ts';
 import { type PackageList, readPackageList } from '../../workspace/environments/packageList.ts';
-import { environmentsIn } from '../environments/environmentFolder.ts';
+import { environmentsIn } from '../folders/environmentFolder.ts';
 import type { VirtualEnvironmentSpec } from '../jobFiles/runnerSpec.ts';
-import { type BuildFolder, makeBuildFolder } from './environment/buildFolder.ts';
 import { buildSteps, type Step, STEP_LIMIT_MS, toolsOf } from './environment/environmentBuild.ts';
 import { environmentKey } from './environment/environmentKey.ts';
 import type { JobPackages } from './environment/jobPackages.ts';
 import { type BuildResult, keepEnvironment } from './environment/keepEnvironment.ts';
-import { linkNodeModules } from './environment/nodeModules.ts';
 import { type ProgramFinder, PROGRAMS_IN_CONTAINER, programsOnMachine } from './environment/programFinder.ts';
 import { imageFetch } from './program/containerCall.ts';
 import { type JobVariables, variablesOnMachine } from './program/jobVariables.ts';
-import { notStarted, type Outcome, type Run, runConfined, searchPath, stopped } from './run.ts';
+import { notStarted, type Outcome, type Run, runConfined, searchPath, stopped } from './jobRun.ts';
 import type { ProcessEnd } from './runProcess.ts';
 
 // They make Python load programs from the folder, which differs for later jobs.
 const FOLDER_VARIABLES = ['PYTHONPATH', 'PYTHONHOME', 'PYTHONSTARTUP'];
+const MODULES = 'node_modules';
 
 /** What the setup led to: how the job ended if it failed, otherwise the run with its packages. */
 export interface SetUp {
@@ -42,6 +41,14 @@ interface PackageRun {
 }
 
 type Built = Pick<SetUp, 'ending' | 'ranSeconds'>;
+
+/** What a build of packages that later jobs use has in place of the workspace, of which it must not depend on anything else. */
+interface BuildFolder {
+  /** Has the files of the list, as they were when they were hashed, and nothing else. */
+  readonly lists: string;
+  /** An empty folder. */
+  readonly empty: string;
+}
 
 /**
  * Fetches the image of the job's container, and installs its packages or takes those that an earlier job has installed, if it has them.
@@ -197,4 +204,45 @@ function endingOfStep(
 
 function without(variables: Readonly<Record<string, string>>, names: ReadonlySet<string>): Record<string, string> {
   return Object.fromEntries(Object.entries(variables).filter(([name]) => !names.has(name)));
+}
+
+/** @param path the folder to create. What an earlier attempt left is removed. */
+function makeBuildFolder(path: string, { files }: Pick<PackageList, 'files'>): BuildFolder {
+  rmSync(path, { recursive: true, force: true });
+  const folder = { lists: join(path, 'lists'), empty: join(path, 'empty') };
+  for (const each of Object.values(folder)) mkdirSync(each, { recursive: true, mode: 0o700 });
+  for (const file of files) {
+    const copy = join(folder.lists, file.path);
+    mkdirSync(dirname(copy), { recursive: true, mode: 0o700 });
+    writeFileSync(copy, file.text, { mode: 0o400 });
+  }
+  for (const each of Object.values(folder)) chmodSync(each, 0o500);
+  return folder;
+}
+
+/**
+ * Links the packages that npm installed beside their lock file in the workspace, where Node.js looks for them, because it finds modules by
+ * no variable.
+ *
+ * @param target the environment.
+ * @returns what removes the link, so that it is no result of the job; undefined if the folder has its own `node_modules`.
+ */
+function linkNodeModules(
+  workspace: string,
+  { name }: Pick<PackageList, 'name'>,
+  target: string,
+): (() => void) | undefined {
+  const link = join(workspace, dirname(name), MODULES);
+  const modules = join(target, MODULES);
+  if (lstatSync(link, { throwIfNoEntry: false }) !== undefined) return undefined;
+  symlinkSync(modules, link, 'junction');
+  return () => {
+    if (isLinkTo(link, modules)) rmSync(link);
+  };
+}
+
+/** False if the job replaced it. */
+function isLinkTo(path: string, target: string): boolean {
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  return isLink && readlinkSync(path).replace(/[/\\]$/, '') === target;
 }

@@ -6,7 +6,7 @@ import { createBoundedFetch } from '../../core/oidc/boundedFetch.ts';
 import { discoverProvider } from '../../core/oidc/discovery.ts';
 import { MAX_TOKEN_AGE_MS } from '../../core/oidc/providerRules.ts';
 import type { OidcSettings } from '../config/oidcConfig.ts';
-import { refusal } from '../http/access/refusal.ts';
+import { refusal } from '../http/access/httpRefusal.ts';
 
 // Signatures with a key that only the provider has. With HS256, everybody who knows the public key could sign.
 const ALGORITHMS = [

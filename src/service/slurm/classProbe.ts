@@ -3,7 +3,7 @@ import { printableLine } from '../../core/text/printable.ts';
 import { shellWord } from '../../core/text/shellWord.ts';
 import type { VolumeSettings } from '../config/volumesConfig.ts';
 import type { Check } from '../executor/executorKind.ts';
-import { reportContainer } from './batch/containerShell.ts';
+import { reportContainer } from './batch/containerConfig.ts';
 import { reportModules } from './batch/moduleShell.ts';
 import type { SlurmMachineClass } from './batch/slurmConfig.ts';
 import { type ProbeJob, runProbe } from './probeJob.ts';

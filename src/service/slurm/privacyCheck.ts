@@ -1,25 +1,38 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, realpathSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
-import { canJobsRead, type Probe } from './privacyProbe.ts';
 import type { SlurmMachineClass } from './batch/slurmConfig.ts';
+import { shellWord } from '../../core/text/shellWord.ts';
+import { type ProbedPlace, runProbe } from './probeJob.ts';
+import type { ClusterUser } from './clusterUsers.ts';
 
 const RETRY_MS = 5_000;
 // The start of the service waits this long for a cluster that is busy or down.
 const START_WAIT_MS = 20_000;
 // After this time, a waiting job says why it waits.
 const LAUNCH_WAIT_MS = 2_000;
+const NONCE_BYTES = 32;
 
 export interface PrivacyOptions extends Probe {
   readonly classes: readonly SlurmMachineClass[];
   /** Whether jobs must not read the data folder, which can change while the service runs. */
   readonly isNeeded: () => boolean;
   readonly log: Logger;
+}
+
+/** What a probe tries, and as whom. */
+export interface Probe {
+  /** The data folder, which no job may read. */
+  readonly data: string;
+  /** The folder with the files of jobs, where the probe reports. */
+  readonly filesFolder: string;
+  /** One of the users of jobs: the folder's permissions are the same for all of them. */
+  readonly user: ClusterUser;
 }
 
 /**
@@ -129,4 +142,26 @@ function identityOf({ partition, sbatch }: SlurmMachineClass, { data, filesFolde
   return createHash('sha256')
     .update(JSON.stringify([...parts, process.env['SLURM_CONF'] ?? null]))
     .digest('hex');
+}
+
+/**
+ * Submits a job that tries to read the data folder, on a node that the cluster chooses.
+ *
+ * @returns whether it could.
+ * @throws as `runProbe`.
+ */
+export async function canJobsRead(
+  { data, filesFolder, user }: Probe,
+  place: ProbedPlace,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const nonce = randomBytes(NONCE_BYTES).toString('hex');
+  const secret = join(data, `.probe-${nonce.slice(0, 16)}`);
+  try {
+    await writeFile(secret, nonce, { mode: 0o600 });
+    const lines = [`cat ${shellWord(secret)} >&3 2>/dev/null`];
+    return (await runProbe({ lines, filesFolder, user, place }, signal)).trim() === nonce;
+  } finally {
+    await rm(secret, { force: true });
+  }
 }

@@ -10,7 +10,7 @@ import { type ClusterUser, shareFolder } from './clusterUsers.ts';
 import { phaseOf } from './queueState.ts';
 import { slurm } from './slurmCommand.ts';
 import type { SlurmMachineClass } from './batch/slurmConfig.ts';
-import { resourceArguments } from './batch/submission.ts';
+import { resourceArguments } from './batch/sbatchSubmission.ts';
 
 const POLL_MS = 200;
 // The controller is asked this rarely, because it answers for everyone.

@@ -1,14 +1,13 @@
 import { AppError } from '../../core/errors.ts';
 import type { VolumeSettings } from '../config/volumesConfig.ts';
 import { type Check, problemOf } from '../executor/executorKind.ts';
-import { dataIsReadable } from './privacyCheck.ts';
+import { canJobsRead, dataIsReadable, type Probe } from './privacyCheck.ts';
 import { checkClass } from './classProbe.ts';
-import { canJobsRead, type Probe } from './privacyProbe.ts';
 import { type ClusterUser, type ClusterUsers, sudoersLines } from './clusterUsers.ts';
 import { optionArguments } from './batch/jobOptions.ts';
 import { slurm } from './slurmCommand.ts';
 import type { SlurmAccount, SlurmMachineClass } from './batch/slurmConfig.ts';
-import { resourceArguments } from './batch/submission.ts';
+import { resourceArguments } from './batch/sbatchSubmission.ts';
 
 // Enough for a cluster with free nodes. A busy one is not waited for.
 const PROBE_WAIT_MS = 60_000;

@@ -19,8 +19,16 @@ import type {
 import type { ScriptKindName } from '../../workspace/files/scriptKinds.ts';
 import { type JobFolder, writeMarker } from '../jobFiles/jobFolder.ts';
 import { leaveSecrets, type SecretValues } from '../jobFiles/runnerInput.ts';
-import { ClusterQueue, findJob, type JobName, QUERY, type SeenJob } from './clusterQueue.ts';
-import { accountOf, lastWords, wasRequeued } from './clusterRecords.ts';
+import {
+  accountOf,
+  ClusterQueue,
+  findJob,
+  type JobName,
+  lastWords,
+  QUERY,
+  type SeenJob,
+  wasRequeued,
+} from './clusterQueue.ts';
 import { type ClusterUser, type ClusterUsers, shareFolder } from './clusterUsers.ts';
 import {
   type ClusterJob,
@@ -35,7 +43,7 @@ import { refusedAs, slurm } from './slurmCommand.ts';
 import { refusalOfOptions } from './batch/jobOptions.ts';
 import type { PrivacyCheck } from './privacyCheck.ts';
 import type { SlurmAccount, SlurmMachineClass } from './batch/slurmConfig.ts';
-import { prepareSubmission, type RunnerProgram, submissionScript } from './batch/submission.ts';
+import { prepareSubmission, type RunnerProgram, submissionScript } from './batch/sbatchSubmission.ts';
 
 // Each sbatch is a process that calls the controller, where more at once would only wait.
 const SUBMITS_AT_ONCE = 4;

@@ -1,10 +1,11 @@
+import { realpathSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
 import { machineClassList } from '../config/machineClasses.ts';
 import { defineExecutor } from '../executor/executorKind.ts';
 import { type ClusterUsers, findClusterUsers, openFilesFolder } from './clusterUsers.ts';
 import { PrivacyCheck } from './privacyCheck.ts';
-import { changeableByJobs } from './programOwner.ts';
 import { checkCluster } from './slurmCheck.ts';
 import { slurmMachineClass, slurmSettings } from './batch/slurmConfig.ts';
 import { SlurmExecutor } from './slurmExecutor.ts';
@@ -67,6 +68,7 @@ export const slurmKind = defineExecutor({
     return [...checks, { what: describeClusterJobs(users), problem: undefined }];
   },
 });
+const OTHERS_MAY_WRITE = 0o002;
 
 /** One line about what separates jobs on the cluster besides their resources. */
 function describeClusterJobs({ all }: ClusterUsers): string {
@@ -74,4 +76,23 @@ function describeClusterJobs({ all }: ClusterUsers): string {
   return all.some(({ isPerson }) => isPerson)
     ? `jobs are separated by the permissions of their users: on the nodes they run as ${names}, and cannot access the files of other users' jobs`
     : `jobs are NOT isolated: on the nodes they run as the user ${names}, like the service, and can access the files of all other jobs`;
+}
+
+/**
+ * A sentence about a file that jobs could change; undefined if they cannot. Jobs on a cluster run as the service's user, so they can
+ * replace what that user owns on a shared file system, and the next start of the service would run it.
+ *
+ * @param user the ID of the user that the service and its jobs run as. Root can change everything, so it is not checked.
+ */
+export function changeableByJobs(paths: readonly string[], user = process.geteuid?.()): string | undefined {
+  if (user === undefined || user === 0) return undefined;
+  const changeable = paths
+    .map((path) => realpathSync(path))
+    .flatMap((path) => [path, dirname(path)])
+    .find((path) => {
+      const { uid, mode } = statSync(path);
+      return uid === user || (mode & OTHERS_MAY_WRITE) !== 0;
+    });
+  if (changeable === undefined) return undefined;
+  return `jobs may be able to change ${changeable}, which this service runs: it belongs to their user, or everyone can write it. If the nodes see it, make root the owner of it and of the folders above it.`;
 }

@@ -1,34 +1,39 @@
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { type Disposable, Emitter, untilTrue } from '../../core/processes/lifetime.ts';
-import { type Account, AccountTable, type NewAccount } from './accounts/accounts.ts';
-import { ApiKeyTable } from './accounts/apiKeys.ts';
-import { AuditTable } from './audit/auditTable.ts';
-import { AppendSignals } from './jobs/appendSignals.ts';
-import { BudgetTable, type Spendable, type SubmitOutcome } from './accounts/budgets.ts';
-import { KeyBudgets, type Spender } from './accounts/keyBudgets.ts';
-import { CreditBook } from './accounts/creditBook.ts';
-import { type Balances, CreditLedger, type Grant, toCredits } from './accounts/credits.ts';
+import { type Account, ACCOUNT_COLUMNS, AccountTable, type NewAccount } from './accounts/accountTable.ts';
+import { ApiKeyTable, KEY_COLUMNS } from './accounts/apiKeys.ts';
+import { AUDIT_TABLE, AuditTable } from './audit/auditTable.ts';
+import { BUDGET_TABLE, BudgetTable, type Spendable, type SubmitOutcome } from './accounts/budgetTable.ts';
+import { KEY_BUDGET_INDEX, KeyBudgets, type Spender } from './accounts/keyBudgets.ts';
+import { type Balances, CreditBook, CreditLedger, type Grant, toCredits } from './accounts/creditLedger.ts';
 import { inTransaction, openDatabase } from './database/database.ts';
-import { DrainRecord } from './jobs/drainRecord.ts';
+import { DRAIN_TABLE, DrainRecord } from './jobs/drainRecord.ts';
 import type { LogEventData } from '../../remote/protocol/schemas.ts';
-import { endEvent, EventTable, serviceLine, type ServiceEvent, stateEvent } from './jobs/events.ts';
+import { AppendSignals, endEvent, EventTable, type ServiceEvent, serviceLine, stateEvent } from './jobs/eventTable.ts';
 import { ExpiryTable } from './jobs/expiry.ts';
 import { GroupCommit } from './database/groupCommit.ts';
-import { IdentityTable } from './accounts/identities.ts';
-import { SecretTable } from './accounts/secrets.ts';
-import { UsageTable } from './accounts/usage.ts';
-import { type StoredSubmission, SubmissionTable } from './jobs/submissions.ts';
+import { IDENTITY_TABLE, IdentityTable } from './accounts/identities.ts';
+import { SECRET_COLUMNS, SECRET_TABLE, SecretTable } from './accounts/secretTable.ts';
+import { UsageTable } from './accounts/usageTable.ts';
+import { type StoredSubmission, SubmissionTable } from './jobs/submissionTable.ts';
 import type { UnfinishedState } from '../../remote/protocol/states.ts';
-import { type Ending, explainedByOrder, JobTable, type NewJob, type StoredJob } from './jobs/jobs.ts';
+import {
+  type Ending,
+  explainedByOrder,
+  JOB_COLUMNS,
+  JobTable,
+  type NewJob,
+  type StoreChange,
+  type StoredJob,
+  UnfinishedJobs,
+} from './jobs/jobTable.ts';
 import { JobSearch } from './jobs/jobSearch.ts';
-import { RetentionRecord } from './jobs/retentionRecord.ts';
-import type { StoreChange } from './jobs/storeChange.ts';
-import { StoreReserve } from './database/storeReserve.ts';
+import { RETENTION_TABLE, RetentionRecord } from './jobs/retentionRecord.ts';
+import { RESERVE_TABLE, StoreReserve } from './database/storeReserve.ts';
 import { StoreFile } from './database/storeFile.ts';
-import { UnfinishedJobs } from './jobs/unfinishedJobs.ts';
-import { declareTables } from './tables.ts';
 import { type KeptWorkspace, UNWRITTEN, WorkspaceTable } from './jobs/workspaces.ts';
+import { addMissingColumns } from './database/sqlStatements.ts';
 
 /**
  * Accounts, their keys and credits, jobs and their events, changed together. What a method writes is durable when it returns or,
@@ -261,4 +266,24 @@ export class Store implements Disposable {
     this.#appended.fire(jobId, last);
     this.#changed.fire({ type: 'events', count });
   }
+}
+
+/** Adds what a store lacks: tables and nullable columns, which need no migration. Changes nothing in a store that has them. */
+function declareTables(database: DatabaseSync): void {
+  addMissingColumns(database, 'jobs', JOB_COLUMNS);
+  addMissingColumns(database, 'accounts', ACCOUNT_COLUMNS);
+  addMissingColumns(database, 'api_keys', KEY_COLUMNS);
+  // Indexes of jobs follow the columns of jobs.
+  const tables = [
+    AUDIT_TABLE,
+    BUDGET_TABLE,
+    DRAIN_TABLE,
+    IDENTITY_TABLE,
+    KEY_BUDGET_INDEX,
+    RESERVE_TABLE,
+    RETENTION_TABLE,
+    SECRET_TABLE,
+  ];
+  for (const sql of tables) database.exec(sql);
+  addMissingColumns(database, 'secrets', SECRET_COLUMNS);
 }

@@ -1,6 +1,6 @@
-import type { EventTable, StoredEvent } from '../store/jobs/events.ts';
-import type { StoredJob } from '../store/jobs/jobs.ts';
-import { Chunk, deflatedChunk } from './chunk.ts';
+import type { EventTable, StoredEvent } from '../store/jobs/eventTable.ts';
+import type { StoredJob } from '../store/jobs/jobTable.ts';
+import { Chunk, deflatedChunk } from './streamChunk.ts';
 
 // A stalled connection occupies one page, so this bounds the cost of a reader that stops reading.
 const PAGE_LENGTH = 64 * 1024;

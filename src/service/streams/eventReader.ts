@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { crc32 } from 'node:zlib';
 import { GZIP_HEADER, gzipEnd } from '../../workspace/archive/gzipMember.ts';
-import { Chunk, deflatedChunk } from './chunk.ts';
+import { Chunk, deflatedChunk } from './streamChunk.ts';
 import type { EventPage } from './eventPages.ts';
 
 const KEEP_ALIVE = new Chunk(': keep-alive\n\n');

@@ -1,11 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { repeat } from '../../core/processes/repeat.ts';
-import type { StoredJob } from '../store/jobs/jobs.ts';
+import type { StoredJob } from '../store/jobs/jobTable.ts';
 import type { Store } from '../store/store.ts';
 import { EventPages } from './eventPages.ts';
 import { EventReader } from './eventReader.ts';
-import { inSlices } from './inSlices.ts';
 import { JobFeed } from './jobFeed.ts';
 
 // A quiet stream gets a comment at least every 15 seconds: it is checked this often, and gets one after this long.
@@ -19,6 +18,9 @@ const MAX_WRITES_PER_MS = 25;
 const SPACING_PER_WORK = 2;
 // … but no event waits longer than a person would notice.
 const MAX_SPACING_MS = 1_000;
+
+// Other requests wait for at most one slice per turn of the event loop. Shorter slices would mean more turns, which cost time too.
+const SLICE_MS = 5;
 
 export interface StreamOptions {
   /** The ID of the last event that the client has; 0 for all. */
@@ -109,4 +111,23 @@ export class EventStreams {
 
 function* readersOf(feeds: Iterable<JobFeed>): Iterable<EventReader> {
   for (const { readers } of feeds) yield* readers;
+}
+
+/**
+ * Calls `work` for each item, and lets everything else in the service run after every 5 milliseconds.
+ *
+ * @returns the milliseconds that the calls took together.
+ */
+export async function inSlices<T>(items: Iterable<T>, work: (item: T) => void): Promise<number> {
+  let workedMs = 0;
+  let startedAt = performance.now();
+  for (const item of items) {
+    work(item);
+    const now = performance.now();
+    if (now - startedAt < SLICE_MS) continue;
+    workedMs += now - startedAt;
+    await nextTurn();
+    startedAt = performance.now();
+  }
+  return workedMs + performance.now() - startedAt;
 }

@@ -1,5 +1,5 @@
 import type { Disposable } from '../../core/processes/lifetime.ts';
-import type { StoredJob } from '../store/jobs/jobs.ts';
+import type { StoredJob } from '../store/jobs/jobTable.ts';
 import type { Store } from '../store/store.ts';
 import type { EventPage, EventPages } from './eventPages.ts';
 import type { EventReader } from './eventReader.ts';

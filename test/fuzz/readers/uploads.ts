@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import { HTTPException } from 'hono/http-exception';
 import { AppError } from '../../../src/core/errors.ts';
-import { parseSubmission } from '../../../src/service/http/submit/submission.ts';
-import { receiveUpload } from '../../../src/service/http/submit/upload.ts';
+import { parseSubmission } from '../../../src/service/http/submit/parseSubmission.ts';
+import { receiveUpload } from '../../../src/service/http/submit/receiveUpload.ts';
 import type { FuzzedReader } from '../reader.ts';
 
 const BOUNDARY = 'x-boundary-x';

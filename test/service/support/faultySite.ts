@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { SelectedFolder } from '../../../src/jobs/selection/selectedFolder.ts';
 import { Selections } from '../../../src/jobs/selection/selections.ts';
-import { DEFAULT_PROXY } from '../../../src/service/config/sections.ts';
-import type { TlsSettings } from '../../../src/service/config/sections.ts';
+import { DEFAULT_PROXY } from '../../../src/service/config/configSections.ts';
+import type { TlsSettings } from '../../../src/service/config/configSections.ts';
 import { jobsAtOnce, type ServiceClient, startService, temporaryFolder, type WireEvent } from './service.ts';
 
 export const SCRIPT = 'run.sh';

@@ -4,7 +4,7 @@ import { findChromium, launchBrowser } from '../../../scripts/vscode/browser.ts'
 import { Unavailable } from '../../../scripts/vscode/unavailable.ts';
 import type { JobState } from '../../../src/remote/protocol/states.ts';
 import { isFinalState } from '../../../src/remote/protocol/states.ts';
-import type { StoredJob } from '../../../src/service/store/jobs/jobs.ts';
+import type { StoredJob } from '../../../src/service/store/jobs/jobTable.ts';
 import type { Store } from '../../../src/service/store/store.ts';
 import type { ServiceClient } from './service.ts';
 

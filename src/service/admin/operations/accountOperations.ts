@@ -1,18 +1,19 @@
 import * as z from 'zod';
 import { AppError } from '../../../core/errors.ts';
-import { type Account, LOCAL_ACCOUNT } from '../../store/accounts/accounts.ts';
-import { toCredits, toMicro } from '../../store/accounts/credits.ts';
+import { type Account, LOCAL_ACCOUNT } from '../../store/accounts/accountTable.ts';
+import { toCredits, toMicro } from '../../store/accounts/creditLedger.ts';
 import type { Store } from '../../store/store.ts';
 import { adminTime, type AuditTarget, operation, showAdminTime } from './operation.ts';
 
 const MAX_CREDITS = 1e9;
+const MAX_ENTRIES = 10_000;
 
 /** A text that fits in a table. */
 export const line = z
   .string()
   .regex(/^[^\r\n]*$/, 'must be one line')
   .max(200);
-export const accountId = z.object({ account_id: z.string() });
+const accountId = z.object({ account_id: z.string() });
 /** Negative to take credits back. */
 export const credits = z.number().min(-MAX_CREDITS).max(MAX_CREDITS);
 const limit = z.int().min(0).nullable();
@@ -29,7 +30,7 @@ const limits = z.strictObject({
   requests_per_minute: z.int().min(1).nullable(),
 });
 
-export const accountView = z.object({
+const accountView = z.object({
   account_id: z.string(),
   name: z.string(),
   plan: z.string(),
@@ -47,10 +48,11 @@ export const accountView = z.object({
   /** The person of an identity provider who owns the account; null for an account that is used with keys only. */
   identity: z.object({ issuer: z.string(), subject: z.string() }).nullable(),
 });
+
 export type AdminAccount = z.infer<typeof accountView>;
 
 /** For operations on an account. */
-export const accountAudit = {
+const accountAudit = {
   target: ({ account_id }: z.output<typeof accountId>) => ({ account_id }),
   state: (store: Store, { account_id: id = '' }: AuditTarget) => showAccount(store, store.accounts.get(id)),
 };
@@ -147,6 +149,46 @@ export const accountOperations = {
   }),
 };
 
+const bookEntry = z.object({
+  at: adminTime,
+  kind: z.enum(['grant', 'top-up', 'job']),
+  /** Negative for what was taken back, or paid for a job. */
+  credits: z.number(),
+  /** Of the grant; for a job its ID. */
+  reference: z.string(),
+  note: z.string().nullable(),
+});
+
+export const creditOperations = {
+  'credits.grant': operation({
+    input: accountId.extend({
+      amount: credits.refine((amount) => toMicro(amount) !== 0, 'must not be zero'),
+      /** A grant happens once per reference, so it can be repeated if the response was lost. */
+      reference: line.min(1),
+      note: line.optional(),
+    }),
+    output: z.object({ is_new: z.boolean(), account: accountView }),
+    audit: accountAudit,
+    run({ store }, { account_id: id, amount, reference, note }) {
+      const grant = { reference, amount: toMicro(amount), at: Date.now(), note: note ?? null };
+      const isNew = store.grant(id, grant);
+      return { is_new: isNew, account: showAccount(store, store.accounts.get(id)) };
+    },
+  }),
+  'credits.list': operation({
+    input: accountId.extend({ limit: z.int().min(1).max(MAX_ENTRIES).default(50) }),
+    output: z.object({ entries: z.array(bookEntry) }),
+    run({ store }, { account_id: id, limit }) {
+      const entries = store.creditBook.entries(store.accounts.get(id).id, limit);
+      return {
+        entries: entries.map(({ at, kind, amount, reference, note }) => {
+          return { at: showAdminTime(at), kind, credits: toCredits(amount), reference, note };
+        }),
+      };
+    },
+  }),
+};
+
 /** An operation that needs only the account's ID, and returns the resulting account. */
 function onAccount(run: (accounts: Store['accounts'], id: string, store: Store) => Account) {
   return operation({
@@ -166,7 +208,7 @@ function joinGroup(store: Store, id: string, group: string | null): Account {
   return store.accounts.setGroup(id, group === null ? null : store.budgets.get('group', group).name);
 }
 
-export function showAccount(
+function showAccount(
   store: Store,
   { id, name, plan, group, createdAt, disabledAt, limits }: Account,
 ): AdminAccount {

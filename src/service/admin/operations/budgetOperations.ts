@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { Budget, BudgetKind } from '../../store/accounts/budgets.ts';
-import { toCredits, toMicro } from '../../store/accounts/credits.ts';
+import type { Budget, BudgetKind } from '../../store/accounts/budgetTable.ts';
+import { toCredits, toMicro } from '../../store/accounts/creditLedger.ts';
 import type { Store } from '../../store/store.ts';
 import { credits, line } from './accountOperations.ts';
 import { adminTime, operation, showAdminTime } from './operation.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { AppError } from '../../../core/errors.ts';
 import { type ApiKey, hasScope, SCOPES } from '../../store/accounts/apiKeys.ts';
-import { toCredits, toMicro } from '../../store/accounts/credits.ts';
+import { toCredits, toMicro } from '../../store/accounts/creditLedger.ts';
 import type { Store } from '../../store/store.ts';
 import { credits, line } from './accountOperations.ts';
 import { adminTime, type AuditTarget, operation, showAdminTime } from './operation.ts';

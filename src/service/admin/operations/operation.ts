@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { AuditEntry, Operator } from '../../store/audit/auditEntry.ts';
 import type { OperatorLinks } from '../../http/page/operatorLinks.ts';
-import type { StoredJob } from '../../store/jobs/jobs.ts';
+import type { StoredJob } from '../../store/jobs/jobTable.ts';
 import type { Store } from '../../store/store.ts';
 
 /** What an operation works on: a running service, or the store of one that is not running. */

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { AppError } from '../../../core/errors.ts';
 import { Yielder } from '../../../core/processes/yielder.ts';
-import { toCredits } from '../../store/accounts/credits.ts';
-import type { Usage, UsageTable } from '../../store/accounts/usage.ts';
+import { toCredits } from '../../store/accounts/creditLedger.ts';
+import type { Usage, UsageTable } from '../../store/accounts/usageTable.ts';
 import { operation } from './operation.ts';
 
 const DAY_MS = 86_400_000;

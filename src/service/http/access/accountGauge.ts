@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { type Limits, type LimitsSettings, limitsOf } from '../../config/limitsConfig.ts';
-import type { Account } from '../../store/accounts/accounts.ts';
+import type { Account } from '../../store/accounts/accountTable.ts';
 import { UploadSlots } from '../limits/uploadSlots.ts';
 import type { AppContext, AppEnv } from './appEnv.ts';
 import { onClose } from './onClose.ts';

@@ -1,6 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, Hono } from 'hono';
-import type { Account } from '../../store/accounts/accounts.ts';
+import type { Account } from '../../store/accounts/accountTable.ts';
 import type { Visit } from './keyAuthenticator.ts';
 
 /** What Hono's context carries in this service. */

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import type { MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { keyDigest } from '../../store/accounts/apiKeys.ts';
-import { refusal } from './refusal.ts';
+import { refusal } from './httpRefusal.ts';
 import { retryLater } from './accountGauge.ts';
 import type { AppContext, AppEnv } from './appEnv.ts';
 import type { KeyAuthenticator, TokenAuthenticator, Visit } from './keyAuthenticator.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { isLoopback } from './auth.ts';
-import type { ProxySettings } from '../../config/sections.ts';
+import type { ProxySettings } from '../../config/configSections.ts';
 
 /**
  * The address that a request comes from. `X-Forwarded-For` is read from the right, as far as known proxies wrote it; everything

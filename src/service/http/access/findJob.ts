@@ -1,8 +1,8 @@
 import { JOB_ID } from '../../jobFiles/jobFiles.ts';
-import type { StoredJob } from '../../store/jobs/jobs.ts';
+import type { StoredJob } from '../../store/jobs/jobTable.ts';
 import type { Store } from '../../store/store.ts';
 import type { AppContext } from './appEnv.ts';
-import { refusal } from './refusal.ts';
+import { refusal } from './httpRefusal.ts';
 
 /** A job of the account of the request. @throws HTTPException 404, as for a job that never existed, if it is another's. */
 export function findJob(

@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { HTTPException } from 'hono/http-exception';
-import { type Account, LOCAL_ACCOUNT } from '../../store/accounts/accounts.ts';
+import { type Account, LOCAL_ACCOUNT } from '../../store/accounts/accountTable.ts';
 import { type ApiKey, keyDigest } from '../../store/accounts/apiKeys.ts';
 import type { Store } from '../../store/store.ts';
-import { refusal } from './refusal.ts';
+import { refusal } from './httpRefusal.ts';
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
 

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from 'hono';
 import { hasScope, type Scope } from '../../store/accounts/apiKeys.ts';
 import type { AppContext, AppEnv } from './appEnv.ts';
-import { refusal } from './refusal.ts';
+import { refusal } from './httpRefusal.ts';
 
 /** Refuses requests whose key is restricted to other scopes with 403. */
 export function requireScope(scope: Scope): MiddlewareHandler<AppEnv> {

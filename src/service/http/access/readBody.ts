@@ -1,10 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { freeMemory } from '../../../core/files/ownMemory.ts';
-import { refusal } from './refusal.ts';
-import { endStalled } from './endStalled.ts';
+import { refusal } from './httpRefusal.ts';
 
 // The minimum rate for any line, after half a minute: 8 KB/s.
 const timeLimitMs = (maxBytes: number): number => 30_000 + maxBytes / 8;
+
+// A connection without any data for this long is dead.
+const STALL_MS = 120_000;
 
 /**
  * The body of a request, in memory. A client that sends it bit by bit is disconnected after a time that suits the largest one.
@@ -32,4 +34,17 @@ export async function readBody(
   const body = Buffer.concat(chunks);
   for (const chunk of chunks) freeMemory(chunk);
   return body;
+}
+
+/** Ends a request whose client stops sending, until it is disposed. Uploads may take hours, so the server has no limit for a whole request. */
+export function endStalled(incoming: IncomingMessage): Disposable {
+  const { socket } = incoming;
+  const end = (): void => void incoming.destroy();
+  socket.setTimeout(STALL_MS, end);
+  return {
+    [Symbol.dispose]: () => {
+      socket.setTimeout(0);
+      socket.off('timeout', end);
+    },
+  };
 }

@@ -6,7 +6,7 @@ import type { AppContext } from '../access/appEnv.ts';
 import { admitKey } from '../access/auth.ts';
 import type { AuthFailureLimiter } from '../access/authFailureLimiter.ts';
 import type { KeyAuthenticator } from '../access/keyAuthenticator.ts';
-import { refusal } from '../access/refusal.ts';
+import { refusal } from '../access/httpRefusal.ts';
 import { readBody } from '../access/readBody.ts';
 import type { OperatorLinks } from './operatorLinks.ts';
 import { type Holder, MAX_SESSION_MS, SessionTable } from './sessions.ts';

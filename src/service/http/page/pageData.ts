@@ -5,15 +5,24 @@ import type { Store } from '../../store/store.ts';
 import type { AppContext } from '../access/appEnv.ts';
 import { findJob } from '../access/findJob.ts';
 import { isAllowed, outOfScope } from '../access/keyScopes.ts';
-import { readLogPart } from './jobLog.ts';
-import { readUsage } from './usageSlots.ts';
 import type { ShownAccount, ShownJobs } from './views/jobsView.ts';
-import type { ShownJob } from './views/jobView.ts';
-import type { ShownService } from './views/operatorView.ts';
+import type { LogPart, ShownJob } from './views/jobView.ts';
+import type { ShownService, ShownUsage } from './views/operatorView.ts';
+import { printableText } from '../../../core/text/printable.ts';
+import { logEventData } from '../../../remote/protocol/schemas.ts';
+import type { EventTable } from '../../store/jobs/eventTable.ts';
+import { Yielder } from '../../../core/processes/yielder.ts';
+import type { UsageTable } from '../../store/accounts/usageTable.ts';
+import type { Slot } from './views/barPlot.ts';
 
 const JOBS_OF_PAGE = 50;
 const OLDEST_JOBS = 50;
 const MAX_ACCOUNTS = 500;
+
+// Of one part, before it is cleaned: some thousand lines.
+const PART_CHARACTERS = 200_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 export interface Sources {
   readonly store: Store;
@@ -83,4 +92,51 @@ export async function readService({ store, health, version }: Sources): Promise<
     }),
     accountCount: accounts.length,
   };
+}
+
+/**
+ * The part of a job's output that ends before the event `before`, or at its end. Of a line that was redrawn, such as a progress bar, only
+ * the last state is shown.
+ */
+function readLogPart(events: Pick<EventTable, 'pageBefore'>, jobNumber: number, before?: number): LogPart {
+  const page = events.pageBefore(jobNumber, before ?? Number.MAX_SAFE_INTEGER, PART_CHARACTERS);
+  const output = page
+    .map(({ type, data }) => (type === 'log' ? logEventData.parse(JSON.parse(data)).text : ''))
+    .join('');
+  const lines = output.split(/\r?\n/).map((line) => line.split('\r').findLast((part) => part !== '') ?? '');
+  const first = page[0]?.id ?? 1;
+  return { text: printableText(lines.join('\n')), earlier: first > 1 ? first : undefined };
+}
+
+/** Adds up the jobs that ended today and this month, span by span, so that other requests are answered in between. */
+async function readUsage(table: Pick<UsageTable, 'ofAccounts'>, now: number): Promise<ShownUsage> {
+  const day = new Date(now).toISOString().slice(0, 10);
+  const start = Date.parse(day);
+  const firstDay = Date.parse(`${day.slice(0, 7)}-01`);
+  const days = new Date(Date.UTC(Number(day.slice(0, 4)), Number(day.slice(5, 7)), 0)).getUTCDate();
+  const chargedOf = new Map<string, number>();
+  const yielder = new Yielder();
+  const slots = async (from: number, count: number, stepMs: number): Promise<Slot[]> => {
+    const read: Slot[] = [];
+    for (let index = 0; index < count; index += 1) {
+      const at = from + index * stepMs;
+      const sum = { label: labelOf(at, stepMs), jobs: 0, machineMs: 0, charged: 0 };
+      for (const { account, jobs, machineMs, charged } of at > now ? [] : table.ofAccounts(at, at + stepMs)) {
+        sum.jobs += jobs;
+        sum.machineMs += machineMs;
+        sum.charged += charged;
+        if (stepMs === DAY_MS) chargedOf.set(account, (chargedOf.get(account) ?? 0) + charged);
+      }
+      read.push(sum);
+      if (yielder.isDue) await yielder.pause();
+    }
+    return read;
+  };
+  const today = await slots(start, DAY_MS / HOUR_MS, HOUR_MS);
+  return { today, month: await slots(firstDay, days, DAY_MS), chargedOf };
+}
+
+function labelOf(at: number, stepMs: number): string {
+  const iso = new Date(at).toISOString();
+  return stepMs === HOUR_MS ? iso.slice(11, 16) : iso.slice(0, 10);
 }

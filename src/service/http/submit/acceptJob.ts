@@ -10,20 +10,20 @@ import type { Executor, RunnableJob } from '../../executor/executor.ts';
 import type { JobFiles } from '../../jobFiles/jobFiles.ts';
 import type { MachineClass, MachineClasses } from '../../config/machineClasses.ts';
 import type { RunnerSpec } from '../../jobFiles/runnerSpec.ts';
-import { toCredits } from '../../store/accounts/credits.ts';
-import { serviceLine } from '../../store/jobs/events.ts';
-import type { NewJob } from '../../store/jobs/jobs.ts';
-import type { Spendable } from '../../store/accounts/budgets.ts';
+import { toCredits } from '../../store/accounts/creditLedger.ts';
+import { serviceLine } from '../../store/jobs/eventTable.ts';
+import type { NewJob } from '../../store/jobs/jobTable.ts';
+import type { Spendable } from '../../store/accounts/budgetTable.ts';
 import type { Store } from '../../store/store.ts';
-import type { KeptEnvironments } from '../../environments/keptEnvironments.ts';
-import type { SecretVault } from '../../secrets/secretVault.ts';
-import type { Volumes } from '../../volumes/volumes.ts';
+import type { KeptEnvironments } from '../../folders/keptEnvironments.ts';
+import type { SecretVault } from '../../jobs/secretVault.ts';
+import type { Volumes } from '../../folders/volumes.ts';
 import { outOfScope } from '../access/keyScopes.ts';
-import { refusal } from '../access/refusal.ts';
+import { refusal } from '../access/httpRefusal.ts';
 import { checkArchive, type CheckContext, checkContents, type CheckedUpload, MAX_STORED_BYTES } from './checkUpload.ts';
 import { SpooledUpload } from './spooledUpload.ts';
-import { checkScript, parseCommand, parseSubmission } from './submission.ts';
-import { type ReceivedForm, receiveUpload } from './upload.ts';
+import { checkScript, parseCommand, parseSubmission } from './parseSubmission.ts';
+import { type ReceivedForm, receiveUpload } from './receiveUpload.ts';
 
 export interface AcceptContext extends CheckContext {
   /** The key of the request, unless it is the one of `local`. */

@@ -1,13 +1,13 @@
 import { readFile, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
+import { createGunzip } from 'node:zlib';
 import { AppError } from '../../../core/errors.ts';
 import { readStart } from '../../../workspace/files/boundedRead.ts';
 import { FIRST_LINE_BYTES } from '../../../workspace/files/shebang.ts';
 import { noSpace } from '../../../workspace/extract/archivePlan.ts';
 import { stageArchive, type SkippedEntry } from '../../../workspace/extract/extract.ts';
 import { planArchive, planRuns, planTar, type TarRun } from '../../../workspace/extract/planTar.ts';
-import { assembleArchive } from '../../contents/assembleArchive.ts';
-import { joinFrames, readFrames } from '../../contents/keptFrames.ts';
+import { assembleArchive, joinFrames, readFrames } from '../../contents/keptFrames.ts';
 import type { ContentStore } from '../../contents/contentStore.ts';
 import type { KnownLists } from '../../contents/knownLists.ts';
 import { DamagedPack, PackReader } from '../../contents/packReader.ts';
@@ -17,8 +17,8 @@ import type { WaitingContents } from '../../contents/waitingContents.ts';
 import type { JobFiles } from '../../jobFiles/jobFiles.ts';
 import type { RunnerSpec } from '../../jobFiles/runnerSpec.ts';
 import { keepArchive, placeWorkspace, unwrittenWorkspace } from '../../jobs/jobWorkspace.ts';
-import { startInArchive, startInTar } from './scriptStart.ts';
 import type { KeptWorkspace } from '../../store/jobs/workspaces.ts';
+import { type TarEntry, TarReader, type TarSink } from '../../../workspace/archive/tarReader.ts';
 
 /** Archives up to this size are stored in the database, where one flush serves many jobs. A file of its own needs three. */
 export const MAX_STORED_BYTES: number = 256 * 1024;
@@ -146,5 +146,52 @@ async function planContents(
     if (!(error instanceof DamagedPack)) throw error;
     await contents.removePack(account, error.path);
     throw new LackingContents();
+  }
+}
+
+/** The first bytes of a file of a `.tar.gz` that was checked; empty without the file. */
+function startInArchive(archive: Buffer, path: string): Promise<Buffer> {
+  const tar = createGunzip();
+  tar.end(archive);
+  return startInTar(tar, path);
+}
+
+/** The same of a tar stream, which is read up to there. */
+async function startInTar(tar: Iterable<Buffer> | AsyncIterable<Buffer>, path: string): Promise<Buffer> {
+  const start = new FileStart(path);
+  const reader = new TarReader(start);
+  for await (const chunk of tar) {
+    reader.write(chunk);
+    if (start.isComplete) break;
+  }
+  return Buffer.concat(start.parts);
+}
+
+/** Collects the first bytes of one file. */
+class FileStart implements TarSink {
+  readonly #path: string;
+  readonly parts: Buffer[] = [];
+  #bytes = 0;
+  #isInside = false;
+  isComplete = false;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  begin({ name, type }: TarEntry): void {
+    this.#isInside = !this.isComplete && type === 'file' && posix.normalize(name) === this.#path;
+  }
+
+  data(bytes: Buffer): void {
+    if (!this.#isInside || this.isComplete) return;
+    const part = Buffer.from(bytes.subarray(0, FIRST_LINE_BYTES - this.#bytes));
+    this.parts.push(part);
+    this.#bytes += part.length;
+    this.isComplete = this.#bytes === FIRST_LINE_BYTES;
+  }
+
+  end(): void {
+    this.isComplete ||= this.#isInside;
   }
 }

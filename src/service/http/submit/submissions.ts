@@ -9,12 +9,12 @@ import { AppError } from '../../../core/errors.ts';
 import { digestOf } from '../../../core/files/digest.ts';
 import type { submissionStatus } from '../../../remote/protocol/schemas.ts';
 import { ResumableUploads } from './resumableUploads.ts';
-import { toCredits } from '../../store/accounts/credits.ts';
+import { toCredits } from '../../store/accounts/creditLedger.ts';
 import type { Store } from '../../store/store.ts';
-import type { StoredSubmission } from '../../store/jobs/submissions.ts';
+import type { StoredSubmission } from '../../store/jobs/submissionTable.ts';
 import { type AcceptContext, acceptJob, type AcceptedJob, addJob, withNewJob } from './acceptJob.ts';
-import { refusal } from '../access/refusal.ts';
-import { isBrokenOff, receiveUpload } from './upload.ts';
+import { refusal } from '../access/httpRefusal.ts';
+import { isBrokenOff, receiveUpload } from './receiveUpload.ts';
 
 // Clients treat a missing key as proof for one day only; see docs/service/internals.md.
 const FORGET_AFTER_MS = 30 * 24 * 3_600_000;

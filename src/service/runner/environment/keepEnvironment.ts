@@ -16,7 +16,7 @@ import {
   type FailedRecord,
   LOCK_STALE_MS,
   readRecord,
-} from '../../environments/environmentFolder.ts';
+} from '../../folders/environmentFolder.ts';
 import { removeTree } from '../../jobFiles/removeTree.ts';
 import { setupLimitSeconds } from './environmentBuild.ts';
 import { findProgram } from '../../../core/processes/findProgram.ts';

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { AppError } from '../../../core/errors.ts';
 import { findProgram } from '../../../core/processes/findProgram.ts';
 import { isFetched, type JobContainer } from '../../jobFiles/container.ts';
 import type { JobFolder } from '../../jobFiles/jobFolder.ts';
 import { JOB_ID_VARIABLE } from '../../jobFiles/jobProcessTag.ts';
-import { nodeName } from './nodeName.ts';
 import type { Step } from '../environment/environmentBuild.ts';
 import { type JobPackages, locationVariables, programsOf } from '../environment/jobPackages.ts';
 import type { JobVariables } from './jobVariables.ts';
@@ -170,4 +170,9 @@ function runtimeProgram(name: string, searchPath: string): string {
 function cannotStart(why: string): AppError {
   const message = `The job could not start: on ${nodeName()} ${why}. Choose another image or machine class, or ask the operator of the service.`;
   return new AppError('missing', message);
+}
+
+/** The name of the machine that runs the job, as its cluster knows it. */
+export function nodeName(): string {
+  return process.env['SLURMD_NODENAME'] ?? hostname();
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { imageName, SCHEMES } from '../../../remote/protocol/submission.ts';
+import { shellWord } from '../../../core/text/shellWord.ts';
 
 const WHERE = new RegExp(`^(?:/|(?:${SCHEMES})://)`);
 const OUTSIDE =
@@ -22,6 +23,11 @@ export const imagePattern = z
     'must be an image, or the beginning of images, like "/images/*"',
   );
 
+const HAS_RUNTIME = {
+  apptainer: 'apptainer exec --help 2>/dev/null | grep -q -e --no-eval',
+  pyxis: 'srun --help 2>/dev/null | grep -q -e --container-image',
+};
+
 /** A class as far as its containers are concerned. */
 interface WithContainer {
   readonly container?: z.infer<typeof containerSettings> | undefined;
@@ -40,4 +46,21 @@ export function checkContainer({ container, allow: { images } }: WithContainer, 
   if (container.runtime !== 'apptainer') return;
   if (container.image !== undefined && !WHERE.test(container.image)) issue(['container', 'image'], OUTSIDE);
   if (images.some((image) => !WHERE.test(image))) issue(['allow', 'images'], OUTSIDE);
+}
+
+/**
+ * Lines of bash that write what a node lacks for the containers of a class to file descriptor 3: `no-runtime`, and `image PATH` for each
+ * image that is no readable file. Images that are fetched are not checked.
+ *
+ * @param allowed those that jobs may choose.
+ */
+export function reportContainer(
+  { runtime, image }: z.infer<typeof containerSettings>,
+  allowed: readonly string[],
+): readonly string[] {
+  const files = [...(image === undefined ? [] : [image]), ...allowed].filter((path) => path.startsWith('/'));
+  return [
+    `${HAS_RUNTIME[runtime]} || echo no-runtime >&3`,
+    `for one in ${files.map(shellWord).join(' ')}; do [ -r "$one" ] || echo "image $one" >&3; done`,
+  ];
 }

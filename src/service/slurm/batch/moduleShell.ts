@@ -1,5 +1,5 @@
 import { shellWord } from '../../../core/text/shellWord.ts';
-import { WITHOUT_MODULE } from '../../jobFiles/runnerArguments.ts';
+import { WITHOUT_MODULE } from '../../jobFiles/runnerInput.ts';
 
 // A batch script is no login shell, so it lacks the function that a site's /etc/profile defines. That file may also replace the search
 // path, whose folders are put back in front. The others are where Lmod and Environment Modules install themselves.

@@ -1,8 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../core/errors.ts';
-import { integer, nullable, type RecordOf, rowReader, text } from '../database/columns.ts';
-import { prepareAll, type Statements } from '../database/statements.ts';
+import { integer, nullable, type RecordOf, rowReader, text } from '../database/tableColumns.ts';
+import { prepareAll, type Statements } from '../database/sqlStatements.ts';
 
 const KEY_BYTES = 32;
 const ID_BYTES = 4;

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../core/errors.ts';
-import { integer, type RecordOf, rowReader, text } from '../database/columns.ts';
-import { prepareAll, type Statements } from '../database/statements.ts';
+import { integer, type RecordOf, rowReader, text } from '../database/tableColumns.ts';
+import { prepareAll, type Statements } from '../database/sqlStatements.ts';
 
 export const IDENTITY_TABLE = `
   CREATE TABLE IF NOT EXISTS identities (

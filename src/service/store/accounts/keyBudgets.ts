@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../core/errors.ts';
-import type { BudgetOwner, BudgetTable, Spendable } from './budgets.ts';
-import { prepareAll, type Statements } from '../database/statements.ts';
+import type { BudgetOwner, BudgetTable, Spendable } from './budgetTable.ts';
+import { prepareAll, type Statements } from '../database/sqlStatements.ts';
 
 /** Who spends: a key, in a group, for a project. */
 export interface Spender extends BudgetOwner {

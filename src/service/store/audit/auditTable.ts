@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { tryParseJson, parseOwnJson } from '../../../core/jsonFields.ts';
 import { inTransaction } from '../database/database.ts';
-import { prepareAll, type Statements } from '../database/statements.ts';
+import { prepareAll, type Statements } from '../database/sqlStatements.ts';
 import { type AuditEntry, serializeEntry } from './auditEntry.ts';
 
 export const AUDIT_TABLE = `

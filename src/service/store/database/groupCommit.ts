@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { inTransaction } from './database.ts';
-import { prepareAll, type Statements } from './statements.ts';
+import { prepareAll, type Statements } from './sqlStatements.ts';
 
 interface Change {
   /** Runs inside the transaction. */

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { prepareAll, type Statements } from './statements.ts';
+import { prepareAll, type Statements } from './sqlStatements.ts';
 
 export const RESERVE_TABLE = 'CREATE TABLE IF NOT EXISTS reserve (filler BLOB NOT NULL) STRICT';
 const SQL = {

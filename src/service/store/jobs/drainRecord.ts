@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { integer, nullable, type RecordOf, rowReader, text } from '../database/columns.ts';
-import { prepareAll, type Statements } from '../database/statements.ts';
+import { integer, nullable, type RecordOf, rowReader, text } from '../database/tableColumns.ts';
+import { prepareAll, type Statements } from '../database/sqlStatements.ts';
 
 export const DRAIN_TABLE = `
   CREATE TABLE IF NOT EXISTS drain (

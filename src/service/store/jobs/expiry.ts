@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { Emitter } from '../../../core/processes/lifetime.ts';
 import { inTransaction } from '../database/database.ts';
-import { prepareAll, type Statements } from '../database/statements.ts';
-import { serviceLine } from './events.ts';
-import { type StoredJob, toJob } from './jobs.ts';
+import { prepareAll, type Statements } from '../database/sqlStatements.ts';
+import { serviceLine } from './eventTable.ts';
+import { type StoredJob, toJob } from './jobTable.ts';
 
 // Rows per step, which takes a few milliseconds, so that the service can respond to requests in between.
 const STEP_ROWS = 500;

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { Yielder } from '../../../core/processes/yielder.ts';
 import type { JobState } from '../../../remote/protocol/states.ts';
-import { prepareAll, type Statements } from '../database/statements.ts';
-import { type StoredJob, toJob } from './jobs.ts';
+import { prepareAll, type Statements } from '../database/sqlStatements.ts';
+import { type StoredJob, toJob } from './jobTable.ts';
 
 /** The search criteria. An absent one matches every job. */
 export interface JobFilter {

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { prepareAll, type Statements } from '../database/statements.ts';
+import { prepareAll, type Statements } from '../database/sqlStatements.ts';
 
 export const RETENTION_TABLE = `
   CREATE TABLE IF NOT EXISTS retention (

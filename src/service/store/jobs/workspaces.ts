@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { prepareAll, type Statements } from '../database/statements.ts';
+import { prepareAll, type Statements } from '../database/sqlStatements.ts';
 
 /** How to write a job's workspace when the job starts, or again after a power loss before that. */
 export interface KeptWorkspace {

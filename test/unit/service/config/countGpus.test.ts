@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { countGpus } from '../../../../src/service/config/countGpus.ts';
+import { countGpus } from '../../../../src/service/config/machineClasses.ts';
 
 test('GPUs are counted as the driver lists them, and a machine without the driver has none', (t) => {
   const driver = mkdtempSync(join(tmpdir(), 'farwharf-gpus-'));

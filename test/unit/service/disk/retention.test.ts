@@ -7,11 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLogger } from '../../../../src/core/log.ts';
 import { Housekeeping } from '../../../../src/service/disk/housekeeping.ts';
 import { removeExpired } from '../../../../src/service/disk/retention.ts';
-import { retentionSettings } from '../../../../src/service/config/sections.ts';
+import { retentionSettings } from '../../../../src/service/config/configSections.ts';
 import { Health } from '../../../../src/service/health/health.ts';
 import { JobFiles } from '../../../../src/service/jobFiles/jobFiles.ts';
-import type { ServiceEvent } from '../../../../src/service/store/jobs/events.ts';
-import type { StoredJob } from '../../../../src/service/store/jobs/jobs.ts';
+import type { ServiceEvent } from '../../../../src/service/store/jobs/eventTable.ts';
+import type { StoredJob } from '../../../../src/service/store/jobs/jobTable.ts';
 import { Store } from '../../../../src/service/store/store.ts';
 
 const DAY = 24 * 60 * 60_000;

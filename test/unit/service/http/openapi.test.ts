@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Hono } from 'hono';
 import type { AppEnv } from '../../../../src/service/http/access/appEnv.ts';
 import { describeApi } from '../../../../src/service/http/openapi.ts';
-import { addRoutes, type RouteHandlers, ROUTES } from '../../../../src/service/http/routes.ts';
+import { addRoutes, type RouteHandlers, ROUTES } from '../../../../src/service/http/apiRoutes.ts';
 import { type Scope, SCOPES } from '../../../../src/service/store/accounts/apiKeys.ts';
 import { assertContract } from '../../contract.ts';
 

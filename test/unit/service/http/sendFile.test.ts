@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sendFile } from '../../../../src/service/http/sendFile.ts';
+import { sendFile } from '../../../../src/service/http/resultRoutes.ts';
 import { GUARD_MS, withGrowingLimit } from '../../timeLimits.ts';
 
 const SIZE = 10_000_000;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { endingOf, explainedEnding, mayHaveBeenEnded } from '../../../../src/service/jobs/jobEnding.ts';
 import { localMachineClasses } from '../../../../src/service/config/machineClasses.ts';
 import type { ExitMarker } from '../../../../src/service/jobFiles/markers.ts';
-import type { StoredJob } from '../../../../src/service/store/jobs/jobs.ts';
+import type { StoredJob } from '../../../../src/service/store/jobs/jobTable.ts';
 
 const machineClasses = localMachineClasses();
 const job = { machineClass: 'local', hold: 1_000_000, maxRuntime: 60 } as StoredJob;

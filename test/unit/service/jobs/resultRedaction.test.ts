@@ -7,8 +7,8 @@ import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { ResultPieces } from '../../../../src/service/contents/resultPieces.ts';
 import { jobFolder } from '../../../../src/service/jobFiles/jobFolder.ts';
-import { redactionOf } from '../../../../src/service/jobs/resultRedaction.ts';
-import { collectResults } from '../../../../src/service/jobs/results.ts';
+import { redactionOf } from '../../../../src/service/jobs/jobSecrets.ts';
+import { collectResults } from '../../../../src/service/jobs/jobResults.ts';
 import { stageArchive } from '../../../../src/workspace/extract/extract.ts';
 
 const VALUE = 'zebra"crossing/42+ü';

@@ -18,7 +18,7 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { ResultPieces } from '../../../../src/service/contents/resultPieces.ts';
-import { collectResults } from '../../../../src/service/jobs/results.ts';
+import { collectResults } from '../../../../src/service/jobs/jobResults.ts';
 import { jobFolder } from '../../../../src/service/jobFiles/jobFolder.ts';
 
 const SECRET = 'a secret of the machine that serves';

@@ -16,7 +16,7 @@ import { ContentStore } from '../../../../src/service/contents/contentStore.ts';
 import { WaitingContents } from '../../../../src/service/contents/waitingContents.ts';
 import { ResultPieces } from '../../../../src/service/contents/resultPieces.ts';
 import { Scheduler, type SchedulerOptions } from '../../../../src/service/jobs/scheduler.ts';
-import type { StoredJob } from '../../../../src/service/store/jobs/jobs.ts';
+import type { StoredJob } from '../../../../src/service/store/jobs/jobTable.ts';
 import { Store } from '../../../../src/service/store/store.ts';
 import { GUARD_MS } from '../../timeLimits.ts';
 

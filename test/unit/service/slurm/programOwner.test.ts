@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { changeableByJobs } from '../../../../src/service/slurm/programOwner.ts';
+import { changeableByJobs } from '../../../../src/service/slurm/slurmKind.ts';
 
 test('a program that jobs of the cluster could replace is named', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'farwharf-program-'));

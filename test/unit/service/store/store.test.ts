@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { LogEventData } from '../../../../src/remote/protocol/schemas.ts';
-import type { ServiceEvent } from '../../../../src/service/store/jobs/events.ts';
-import type { Ending, NewJob } from '../../../../src/service/store/jobs/jobs.ts';
-import type { StoreChange } from '../../../../src/service/store/jobs/storeChange.ts';
+import type { ServiceEvent } from '../../../../src/service/store/jobs/eventTable.ts';
+import type { Ending, NewJob, StoreChange } from '../../../../src/service/store/jobs/jobTable.ts';
 import { Store } from '../../../../src/service/store/store.ts';
 
 const WORKSPACE = { spec: '{}', archive: Buffer.from('tar'), boot: 'boot-1' };

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import type { Ending, NewJob, StoredJob } from '../../../../src/service/store/jobs/jobs.ts';
+import type { Ending, NewJob, StoredJob } from '../../../../src/service/store/jobs/jobTable.ts';
 import { Store } from '../../../../src/service/store/store.ts';
 
 /** A store with accounts that can spend much, in a folder of its own. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inSlices } from '../../../../src/service/streams/inSlices.ts';
+import { inSlices } from '../../../../src/service/streams/eventStreams.ts';
 
 /** Keeps the processor busy. */
 function spin(ms: number): void {

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { formatInteger } from '../../../../core/text/format.ts';
-import { shownCredits } from './cells.ts';
-import { type Html, table } from './layout.ts';
+import { shownCredits } from './tableCells.ts';
+import { type Html, table } from './documentLayout.ts';
 
 const WIDTH = 1_000;
 const HEIGHT = 100;

@@ -1,9 +1,9 @@
 import { html } from 'hono/html';
 import { formatDuration } from '../../../../core/text/format.ts';
 import { printableLine } from '../../../../core/text/printable.ts';
-import type { StoredJob } from '../../../store/jobs/jobs.ts';
-import { costTitle, shownCost, shownName, shownRuntime, shownState, shownTime } from './cells.ts';
-import { document, facts, type Html, note } from './layout.ts';
+import type { StoredJob } from '../../../store/jobs/jobTable.ts';
+import { costTitle, shownCost, shownName, shownRuntime, shownState, shownTime } from './tableCells.ts';
+import { document, facts, type Html, note } from './documentLayout.ts';
 
 /** A part of a job's output. */
 export interface LogPart {

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { formatCount } from '../../../../core/text/format.ts';
-import type { Balances } from '../../../store/accounts/credits.ts';
-import type { StoredJob } from '../../../store/jobs/jobs.ts';
+import type { Balances } from '../../../store/accounts/creditLedger.ts';
+import type { StoredJob } from '../../../store/jobs/jobTable.ts';
 import {
   COST_TITLES,
   costTitle,
@@ -12,8 +12,8 @@ import {
   shownRuntime,
   shownState,
   shownTime,
-} from './cells.ts';
-import { document, facts, type Html, note, table } from './layout.ts';
+} from './tableCells.ts';
+import { document, facts, type Html, note, table } from './documentLayout.ts';
 
 const NUMBERS = new Set(['Run time', ...COST_TITLES]);
 const HEAD = ['Job', 'State', 'Project', 'Machine class', 'Submitted (UTC)', 'Run time'];

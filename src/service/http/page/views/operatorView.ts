@@ -2,9 +2,9 @@ import { html } from 'hono/html';
 import { formatCount, formatInteger } from '../../../../core/text/format.ts';
 import { printableLine } from '../../../../core/text/printable.ts';
 import type { HealthReport } from '../../../health/health.ts';
-import type { Account } from '../../../store/accounts/accounts.ts';
-import type { Balances } from '../../../store/accounts/credits.ts';
-import type { StoredJob } from '../../../store/jobs/jobs.ts';
+import type { Account } from '../../../store/accounts/accountTable.ts';
+import type { Balances } from '../../../store/accounts/creditLedger.ts';
+import type { StoredJob } from '../../../store/jobs/jobTable.ts';
 import { barPlot, type Slot } from './barPlot.ts';
 import {
   COST_TITLES,
@@ -16,8 +16,8 @@ import {
   shownRuntime,
   shownState,
   shownTime,
-} from './cells.ts';
-import { document, facts, type Html, table } from './layout.ts';
+} from './tableCells.ts';
+import { document, facts, type Html, table } from './documentLayout.ts';
 
 const KINDS = { ok: 'good', draining: 'warn', degraded: 'warn', unavailable: 'bad' } as const;
 const JOB_HEAD = ['Job', 'Account', 'Script', 'State', 'Machine class', 'Submitted (UTC)', 'Run time'];

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { document, type Html, note } from './layout.ts';
+import { document, type Html, note } from './documentLayout.ts';
 
 /** The form for a person's key. */
 export function signInView(problem?: string): Html {

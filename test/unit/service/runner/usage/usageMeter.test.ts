@@ -5,7 +5,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { GpuMeter } from '../../../../../src/service/runner/usage/gpuMeter.ts';
+import { GpuMeter } from '../../../../../src/service/runner/usage/sampleUsage.ts';
 import { UsageMeter } from '../../../../../src/service/runner/usage/usageMeter.ts';
 
 const MEGABYTES = 200;

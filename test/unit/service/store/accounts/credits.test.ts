@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { localMachineClasses } from '../../../../../src/service/config/machineClasses.ts';
-import { CreditLedger } from '../../../../../src/service/store/accounts/credits.ts';
+import { CreditLedger } from '../../../../../src/service/store/accounts/creditLedger.ts';
 import { Store } from '../../../../../src/service/store/store.ts';
 import { openDatabase } from '../../../../../src/service/store/database/database.ts';
 

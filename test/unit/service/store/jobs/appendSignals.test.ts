@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AppendSignals } from '../../../../../src/service/store/jobs/appendSignals.ts';
+import { AppendSignals } from '../../../../../src/service/store/jobs/eventTable.ts';
 
 test('a job wakes each of its own readers, until that reader has gone', () => {
   const signals = new AppendSignals();

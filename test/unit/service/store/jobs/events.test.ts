@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { serviceLine, stateEvent } from '../../../../../src/service/store/jobs/events.ts';
+import { serviceLine, stateEvent } from '../../../../../src/service/store/jobs/eventTable.ts';
 import { storeOf } from '../storeOf.ts';
 
 test('a state has its time and, where there is one, its reason; a line of the service says whose it is', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { StoredJob } from '../../../../../src/service/store/jobs/jobs.ts';
+import type { StoredJob } from '../../../../../src/service/store/jobs/jobTable.ts';
 import { storeOf } from '../storeOf.ts';
 
 const ids = (jobs: readonly StoredJob[]): string => jobs.map(({ id }) => id).join('');
