@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { formatBytes, formatCount } from '../core/text/format.ts';
 import { previewRetention, type RetentionPreview } from './admin/operations/diskOperations.ts';
 import type { RetentionSettings } from './config/configSections.ts';
-import { type Check, problemOf } from './executor/executorKind.ts';
+import { type ExecutorCheck, problemOf } from './executor/executorKind.ts';
 import { filesFolderOf } from './folders/filesFolder.ts';
 import { JobFiles } from './jobFiles/jobFiles.ts';
 import { ExpiryTable } from './store/jobs/expiry.ts';
@@ -15,7 +15,7 @@ import { openAdmin } from './admin/adminClient.ts';
 export async function checkRetention(
   data: string,
   settings: RetentionSettings,
-): Promise<{ readonly check: Check; readonly preview: RetentionPreview | undefined }> {
+): Promise<{ readonly check: ExecutorCheck; readonly preview: RetentionPreview | undefined }> {
   let preview: RetentionPreview | undefined;
   const problem = await problemOf(async () => (preview = await retentionPreviewOf(data, settings)));
   if (problem !== undefined) {

@@ -5,12 +5,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { formatBytes } from '../core/text/format.ts';
 import type { RetentionPreview } from './admin/operations/diskOperations.ts';
 import { checkRetention } from './checkRetention.ts';
-import { type Check, problemOf } from './executor/executorKind.ts';
+import { type ExecutorCheck, problemOf } from './executor/executorKind.ts';
 import { EXECUTORS, type Executors } from './executors.ts';
 import { refuseNested } from './folders/filesFolder.ts';
 import { refuseNetworkFileSystem } from './folders/networkFileSystem.ts';
 import { checkDisk } from './health/parts.ts';
-import { LogFile } from './serviceLog.ts';
+import { ServiceLogFile } from './serviceLog.ts';
 import {
   executorOf,
   hiddenFiles,
@@ -32,7 +32,7 @@ export async function checkService(
   config: ServiceConfig,
   data: string,
   executors: Executors = EXECUTORS,
-): Promise<{ readonly checks: readonly Check[]; readonly retention: RetentionPreview | undefined }> {
+): Promise<{ readonly checks: readonly ExecutorCheck[]; readonly retention: RetentionPreview | undefined }> {
   const shared = await sharedFolderOf(config, executors);
   const paths = [data, shared, config.log.file].filter((path) => path !== undefined);
   await using _created = await TemporaryPaths.of(paths);
@@ -48,7 +48,7 @@ export async function checkService(
   return { checks, retention: retention.preview };
 }
 
-async function checkFolders(data: string, shared: string): Promise<readonly Check[]> {
+async function checkFolders(data: string, shared: string): Promise<readonly ExecutorCheck[]> {
   return [
     {
       what: `the data folder and the files of jobs in ${shared} are separate`,
@@ -58,8 +58,8 @@ async function checkFolders(data: string, shared: string): Promise<readonly Chec
   ];
 }
 
-async function checkMachine({ log, retention, tls }: ServiceConfig, data: string): Promise<readonly Check[]> {
-  const checks: Check[] = [
+async function checkMachine({ log, retention, tls }: ServiceConfig, data: string): Promise<readonly ExecutorCheck[]> {
+  const checks: ExecutorCheck[] = [
     { what: `the data folder ${data} can be written`, problem: await problemOf(() => makeWritable(data)) },
     { what: 'it is on a disk of this machine', problem: await problemOf(() => refuseNetworkFileSystem(data)) },
   ];
@@ -69,7 +69,7 @@ async function checkMachine({ log, retention, tls }: ServiceConfig, data: string
   checks.push({ what: `its disk has more than ${formatBytes(minFreeBytes)} left`, problem });
   if (log.file !== undefined) {
     const { file } = log;
-    const problemOfLog = await problemOf(() => new LogFile(file).dispose());
+    const problemOfLog = await problemOf(() => new ServiceLogFile(file).dispose());
     checks.push({ what: `the log file ${file} can be written`, problem: problemOfLog });
   }
   if (tls !== undefined) {
@@ -79,17 +79,17 @@ async function checkMachine({ log, retention, tls }: ServiceConfig, data: string
   return checks;
 }
 
-function checkVolumes(config: ServiceConfig, folders: readonly string[]): Promise<readonly Check[]> {
+function checkVolumes(config: ServiceConfig, folders: readonly string[]): Promise<readonly ExecutorCheck[]> {
   const { volumes } = config;
   const own = ownPaths(config, folders);
-  const check = async (volume: (typeof volumes)[number]): Promise<Check> => ({
+  const check = async (volume: (typeof volumes)[number]): Promise<ExecutorCheck> => ({
     what: `the volume ${volume.name}: ${volume.folder}, which jobs can ${volume.writable ? 'write' : 'read'}`,
     problem: await problemOf(() => checkVolume(volume, { volumes, own })),
   });
   return Promise.all(volumes.map(check));
 }
 
-async function checkSignIns({ oidc }: ServiceConfig): Promise<readonly Check[]> {
+async function checkSignIns({ oidc }: ServiceConfig): Promise<readonly ExecutorCheck[]> {
   if (oidc === undefined) return [];
   const { checkProvider } = await import('./signIn/checkProvider.ts');
   return [await checkProvider(oidc)];

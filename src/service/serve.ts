@@ -19,7 +19,7 @@ import { KeyAuthenticator } from './http/access/keyAuthenticator.ts';
 import { RequestMonitor } from './http/requestMonitor.ts';
 import { JobFiles } from './jobFiles/jobFiles.ts';
 import type { ServeOptions } from './serveOptions.ts';
-import { buildParts, type Route } from './serviceParts.ts';
+import { buildParts, type RegisteredRoute } from './serviceParts.ts';
 import { removeStateFile, writeStateFile } from './stateFile.ts';
 import { recordStart } from './store/audit/startEntry.ts';
 import { keyDigest } from './store/accounts/apiKeys.ts';
@@ -43,7 +43,7 @@ export interface RunningService {
   readonly closed: Promise<void>;
   /** Reads the certificate's files again. */
   reload(): void;
-  readonly routes: readonly Route[];
+  readonly routes: readonly RegisteredRoute[];
 }
 
 /**

@@ -22,7 +22,7 @@ export function openServiceLog(
   redactor: Redactor,
   fallback: (line: string) => void,
 ): ServiceLog {
-  const file = path === undefined ? undefined : new LogFile(path);
+  const file = path === undefined ? undefined : new ServiceLogFile(path);
   const write = file === undefined ? fallback : (line: string): void => file.write(line);
   const sink = (lineLevel: LogLevel, line: string): void =>
     write(format === 'json' ? line : `${new Date().toISOString()} ${lineLevel} ${line}`);
@@ -46,7 +46,7 @@ export function openServiceLog(
  * Each line is written at once, because the last line before a crash is the one that matters. That costs about ten
  * microseconds a line. A line that cannot be written (full disk) is dropped: logging must not stop the service.
  */
-export class LogFile implements Disposable {
+export class ServiceLogFile implements Disposable {
   readonly #path: string;
   #descriptor: number;
 

@@ -16,7 +16,7 @@ import { DiskWatch } from './disk/diskWatch.ts';
 import { Housekeeping } from './disk/housekeeping.ts';
 import { AccountGauge } from './http/access/accountGauge.ts';
 import { createApp } from './http/app.ts';
-import { isLoopback } from './http/access/auth.ts';
+import { isLoopbackAddress } from './http/access/auth.ts';
 import type { KeyAuthenticator } from './http/access/keyAuthenticator.ts';
 import { OperatorLinks } from './http/page/operatorLinks.ts';
 import { ConnectionLimit } from './http/limits/connectionLimit.ts';
@@ -39,7 +39,7 @@ import { KeptEnvironments } from './folders/keptEnvironments.ts';
 import { Volumes } from './folders/volumes.ts';
 import { SecretVault } from './jobs/secretVault.ts';
 import type { ServeOptions } from './serveOptions.ts';
-import type { SignIns } from './signIn/tokenSignIns.ts';
+import type { TokenSignIns } from './signIn/tokenSignIns.ts';
 import type { Store } from './store/store.ts';
 
 const DEFAULT_KILL_GRACE_MS = 4_000;
@@ -60,7 +60,7 @@ interface Foundation {
 }
 
 /** A method and path that the service responds to. */
-export interface Route {
+export interface RegisteredRoute {
   readonly method: string;
   /** With parameters as `:name`. */
   readonly path: string;
@@ -76,7 +76,7 @@ export interface ServiceParts {
   readonly metrics: Metrics | undefined;
   /** Undefined without a page. */
   readonly operatorLinks: OperatorLinks | undefined;
-  readonly routes: readonly Route[];
+  readonly routes: readonly RegisteredRoute[];
 }
 
 /** Creates and connects the parts of a service. @throws AppError for a certificate or an executor that cannot be used. */
@@ -218,7 +218,7 @@ export async function buildParts(
     monitor,
     connections,
     metrics: metrics && { source: metrics, token: config.metrics.token },
-    hosts: isLoopback(host) && config.proxy === undefined ? () => server.hosts : undefined,
+    hosts: isLoopbackAddress(host) && config.proxy === undefined ? () => server.hosts : undefined,
     page: operatorLinks && { links: operatorLinks, isSecure: config.tls !== undefined || config.proxy !== undefined },
     machineClasses,
   });
@@ -240,10 +240,10 @@ async function openMetrics(options: MetricsOptions): Promise<Metrics> {
 async function openSignIns(
   { oidc }: ServiceConfig,
   { store, log, health }: { readonly store: Store; readonly log: Logger; readonly health: Health },
-): Promise<SignIns | undefined> {
+): Promise<TokenSignIns | undefined> {
   if (oidc === undefined) return undefined;
-  const { SignIns } = await import('./signIn/tokenSignIns.ts');
-  const signIns = new SignIns(oidc, { store, log, operator: currentOperator(process.env) });
+  const { TokenSignIns } = await import('./signIn/tokenSignIns.ts');
+  const signIns = new TokenSignIns(oidc, { store, log, operator: currentOperator(process.env) });
   health.watchSignIns(signIns);
   void signIns.load();
   return signIns;

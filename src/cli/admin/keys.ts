@@ -4,7 +4,7 @@ import type { AdminKey } from '../../service/admin/operations/keyOperations.ts';
 import type { AddKeyFlags, AdminFlags } from './adminFlags.ts';
 import { parseCredits } from './accounts.ts';
 import { askAdmin } from './adminService.ts';
-import { SCOPES, type Scope } from '../../service/store/accounts/apiKeys.ts';
+import { SCOPES, type KeyScope } from '../../service/store/accounts/apiKeys.ts';
 import { adminCommand } from '../command/adminCommand.ts';
 import type { Context } from '../command/context.ts';
 import { isDay, periodMs } from '../terminal/day.ts';
@@ -78,7 +78,7 @@ export async function revokeKey(context: Context, id: string, flags: AdminFlags)
 }
 
 /** @throws AppError `bad-input`. */
-function parseScopes(text: string): Scope[] {
+function parseScopes(text: string): KeyScope[] {
   return text.split(',').map((name) => {
     const scope = SCOPES.find((known) => known === name.trim());
     if (scope !== undefined) return scope;

@@ -6,7 +6,7 @@ import { Redactor } from '../../core/redact.ts';
 import { embeddedServeOptions } from '../../service/embeddedOptions.ts';
 import { checkService } from '../../service/checkService.ts';
 import { configSchema, readConfig, type ServiceConfig } from '../../service/serviceConfig.ts';
-import { isLoopback } from '../../service/http/access/auth.ts';
+import { isLoopbackAddress } from '../../service/http/access/auth.ts';
 import { DEFAULT_PROXY } from '../../service/config/configSections.ts';
 import { openServiceLog } from '../../service/serviceLog.ts';
 import { type RunningService, serve } from '../../service/serve.ts';
@@ -74,7 +74,7 @@ function aboutKey({ terminal, env }: Context, flags: ServeFlags, key: string): s
 
 /** Keys and workspaces must not cross a network unencrypted, unless a proxy protects them. */
 function refuseUnencrypted({ host, config }: ServeOptions): void {
-  if (isLoopback(host) || config.tls !== undefined || config.proxy !== undefined) return;
+  if (isLoopbackAddress(host) || config.tls !== undefined || config.proxy !== undefined) return;
   const message = `Other machines can reach ${host}, and without TLS anyone on the network can read keys and workspaces. Set a certificate in [tls] of --config, or use --behind-proxy if a proxy in front handles TLS.`;
   throw new AppError('refused', message);
 }

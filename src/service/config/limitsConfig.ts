@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Account, LOCAL_ACCOUNT, type OwnLimits } from '../store/accounts/accountTable.ts';
+import { type StoredAccount, LOCAL_ACCOUNT, type OwnLimits } from '../store/accounts/accountTable.ts';
 
 const BYTES_OF_GB = 1e9;
 
@@ -34,7 +34,7 @@ export type Limits = { readonly [Name in keyof OwnLimits]: number };
  * The limits of an account: its own, otherwise those of the configuration. The account `local` is the operator, so the
  * configuration limits only the size of its uploads.
  */
-export function limitsOf({ id, limits: own }: Account, settings: LimitsSettings): Limits {
+export function limitsOf({ id, limits: own }: StoredAccount, settings: LimitsSettings): Limits {
   const isLocal = id === LOCAL_ACCOUNT;
   const choose = (ownLimit: number | null, general: number | undefined): number =>
     ownLimit ?? (isLocal ? undefined : general) ?? Number.POSITIVE_INFINITY;

@@ -49,7 +49,7 @@ export class AccountPieces {
     const account = new AccountPieces(folder);
     const limit = pLimit(FILES_AT_ONCE);
     // The newest comes last, so that its pieces take the place of damaged ones in an older pack.
-    const paths = (await namesIn(folder))
+    const paths = (await namesInFolder(folder))
       .filter(isPackName)
       .toSorted()
       .map((name) => join(folder, name));
@@ -178,7 +178,7 @@ function countedBytes({ entries }: Pack): number {
 }
 
 /** The names in a folder; none if it is not there. */
-export async function namesIn(path: string): Promise<readonly string[]> {
+export async function namesInFolder(path: string): Promise<readonly string[]> {
   return readdir(path).catch((error: unknown) => {
     if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return [];
     throw error;

@@ -3,8 +3,8 @@ import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../../core/errors.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
-import { MAX_PIECES, NAME_BYTES, nameOfPiece, namesIn as piecesIn } from '../../remote/protocol/contents.ts';
-import { AccountPieces, isPackName, namesIn } from './accountPieces.ts';
+import { MAX_PIECES, NAME_BYTES, nameOfPiece, namesIn } from '../../remote/protocol/contents.ts';
+import { AccountPieces, isPackName, namesInFolder } from './accountPieces.ts';
 import type { NewPiece } from './packFile.ts';
 import { DamagedPack, PackReader, type PieceLocation, type ReadPiece } from './packReader.ts';
 import { freePiece, unpackPiece } from '../../remote/transfers/pieceFrame.ts';
@@ -50,7 +50,7 @@ export class ContentStore {
       const list = (await this.read(account, name, reader))?.bytes;
       count += (list?.length ?? 0) / NAME_BYTES;
       if (count > MAX_PIECES) throw tooManyPieces();
-      lists.set(key, list && piecesIn(Buffer.from(list)));
+      lists.set(key, list && namesIn(Buffer.from(list)));
     }
     // All at once, so that each file is checked only once.
     const pieces = [...lists.values()].flatMap((list) => list ?? []);
@@ -122,9 +122,9 @@ export class ContentStore {
 
   /** Deletes what was not used for two weeks, and what was being written when a service was killed. */
   async sweep(now: number): Promise<void> {
-    for (const folder of await namesIn(this.#root)) {
+    for (const folder of await namesInFolder(this.#root)) {
       if (!ACCOUNT.test(folder)) continue;
-      for (const name of await namesIn(join(this.#root, folder))) {
+      for (const name of await namesInFolder(join(this.#root, folder))) {
         const path = join(this.#root, folder, name);
         const stats = await stat(path).catch(() => undefined); // a request may just have removed it
         if (stats === undefined) continue;

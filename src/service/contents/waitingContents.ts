@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { syncFile, syncFolder } from '../../core/files/durableFiles.ts';
 import { namesIn } from '../../remote/protocol/contents.ts';
-import { isPackName, namesIn as namesInFolder } from './accountPieces.ts';
+import { isPackName, namesInFolder } from './accountPieces.ts';
 import type { ContentStore } from './contentStore.ts';
 import { readPack } from './packFile.ts';
 import { DamagedPack, PackReader, type PieceLocation } from './packReader.ts';

@@ -11,7 +11,7 @@ const PAGE = 100;
 const LARGEST = 10;
 
 /** What the files of an account's jobs occupy. */
-export interface AccountUsage {
+export interface AccountDiskUsage {
   /** Jobs with files. */
   readonly jobs: number;
   /** Of packed results. */
@@ -47,7 +47,7 @@ export async function* keptResults(
 }
 
 /** A job with the bytes that its files occupy. */
-export interface JobUsage {
+export interface JobDiskUsage {
   readonly job: StoredJob;
   readonly bytes: number;
 }
@@ -56,9 +56,9 @@ export interface JobUsage {
 export async function usageByAccount(
   { expiry, jobs }: Pick<Store, 'expiry' | 'jobs'>,
   files: JobFiles,
-): Promise<{ readonly accounts: ReadonlyMap<string, AccountUsage>; readonly largest: readonly JobUsage[] }> {
-  const accounts = new Map<string, AccountUsage>();
-  let largest: readonly JobUsage[] = [];
+): Promise<{ readonly accounts: ReadonlyMap<string, AccountDiskUsage>; readonly largest: readonly JobDiskUsage[] }> {
+  const accounts = new Map<string, AccountDiskUsage>();
+  let largest: readonly JobDiskUsage[] = [];
   const add = ({ job, bytes, isPacked }: KeptFiles): void => {
     if (bytes === 0) return;
     const sum = accounts.get(job.account) ?? { jobs: 0, resultsBytes: 0, workspaceBytes: 0, oldestAt: undefined };

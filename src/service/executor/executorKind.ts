@@ -27,13 +27,13 @@ export interface ExecutorContext {
 }
 
 /** What is known when a configuration is checked without starting the service. */
-export interface CheckContext extends Pick<ExecutorContext, 'data' | 'hidden' | 'volumes'> {
+export interface ExecutorCheckContext extends Pick<ExecutorContext, 'data' | 'hidden' | 'volumes'> {
   /** Returns how many accounts are enabled. */
   readonly accounts: () => Promise<number>;
 }
 
 /** Something that was checked before a service starts. */
-export interface Check {
+export interface ExecutorCheck {
   readonly what: string;
   /** What is wrong; undefined if nothing is. */
   readonly problem: string | undefined;
@@ -52,7 +52,7 @@ interface Definition<Shape extends z.ZodRawShape, Config = z.output<z.ZodObject<
   /** @throws AppError when jobs cannot or must not run. */
   readonly create: (config: Config, context: ExecutorContext) => Promise<Executor>;
   /** Checks whether jobs could run. */
-  readonly check: (config: Config, context: CheckContext) => Promise<readonly Check[]>;
+  readonly check: (config: Config, context: ExecutorCheckContext) => Promise<readonly ExecutorCheck[]>;
 }
 
 /** A definition whose functions take the whole configuration of a service, and read their part of it. */

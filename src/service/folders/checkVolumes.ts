@@ -32,14 +32,14 @@ export function checkVolume(
   { volumes, own }: { readonly volumes: readonly VolumeSettings[]; readonly own: readonly string[] },
 ): void {
   const real = realFolderOf(volume);
-  const taken = own.find((path) => overlaps(real, realOf(path)));
+  const taken = own.find((path) => foldersOverlap(real, realOf(path)));
   if (taken !== undefined) {
     const message = `The volume ${volume.name}: jobs would reach ${taken} of the service with ${volume.folder}. Choose a folder that neither contains that nor lies in it.`;
     throw new AppError('bad-input', message);
   }
   const other = volumes.find((one) => {
     const folder = realOf(one.folder);
-    return (volume.writable || one.writable) && folder !== real && overlaps(folder, real);
+    return (volume.writable || one.writable) && folder !== real && foldersOverlap(folder, real);
   });
   if (other === undefined) return;
   const message = `The volumes ${volume.name} and ${other.name}: one of their folders lies in the other, and jobs can write one of them. A job could replace the inner one with a link, and the next job would see the link's target. Move one of them.`;
@@ -47,7 +47,7 @@ export function checkVolume(
 }
 
 /** Whether one of two paths without links lies in the other, or they are the same. */
-export function overlaps(a: string, b: string): boolean {
+export function foldersOverlap(a: string, b: string): boolean {
   return pathInside(a, b) !== undefined || pathInside(b, a) !== undefined;
 }
 

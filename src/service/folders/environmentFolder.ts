@@ -77,7 +77,7 @@ export function buildsOf({ folder }: EnvironmentPaths): string {
 
 /** Undefined if the file does not exist, or is damaged, so that what it describes counts as missing. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows the type
-export function readRecord<T>(path: string): T | undefined {
+export function readEnvironmentRecord<T>(path: string): T | undefined {
   try {
     return parseOwnJson<T>(readFileSync(path, 'utf8'));
   } catch (error) {

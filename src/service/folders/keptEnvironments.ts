@@ -10,7 +10,7 @@ import {
   environmentsIn,
   type EnvironmentPaths,
   LOCK_STALE_MS,
-  readRecord,
+  readEnvironmentRecord,
 } from './environmentFolder.ts';
 
 const KEY = /^[0-9a-f]{64}$/;
@@ -23,7 +23,7 @@ const HOUR_MS = 3_600_000;
 const UNBUILT_MS = 24 * HOUR_MS;
 
 /** An environment that jobs of an account can use. */
-export interface KeptEnvironment extends BuiltRecord {
+export interface StoredEnvironment extends BuiltRecord {
   /** Milliseconds since the epoch. */
   readonly lastUsedAt: number;
 }
@@ -60,7 +60,7 @@ export class KeptEnvironments {
   }
 
   /** The complete environments of an account, or of a key as in `nameOf`, the newest first. */
-  async list(account: string, restrictedKey?: string): Promise<readonly KeptEnvironment[]> {
+  async list(account: string, restrictedKey?: string): Promise<readonly StoredEnvironment[]> {
     const name = this.nameOf(account, restrictedKey);
     const found = name === undefined ? [] : await findAll(join(this.#root, name));
     return found
@@ -103,7 +103,7 @@ async function findAll(account: string): Promise<readonly Found[]> {
 
 /** Undefined if it was deleted meanwhile. */
 async function find(paths: EnvironmentPaths): Promise<Found | undefined> {
-  const built = readRecord<BuiltRecord>(paths.built);
+  const built = readEnvironmentRecord<BuiltRecord>(paths.built);
   const stats = await statIfThere(built === undefined ? paths.folder : paths.lastUse);
   return stats && { paths, built, lastUsedAt: stats.mtimeMs };
 }

@@ -27,7 +27,7 @@ const FREE_MAX_AGE_MS = 250;
 // A cluster that a job has asked more recently than this is not asked again.
 const LOOK_MS = 5_000;
 
-export interface HealthOptions {
+export interface HealthSources {
   readonly store: {
     readonly file: Pick<StoreFile, 'probe'>;
     readonly jobs: Pick<JobTable, 'queued'>;
@@ -40,7 +40,7 @@ export interface HealthOptions {
 }
 
 /** What runs the jobs of a service. */
-export interface WatchedJobs {
+export interface JobCounts {
   readonly calls: Pick<ExecutorCalls, 'failures'> & {
     readonly executor: Pick<Executor, 'refusal' | 'cluster' | 'capacity'>;
   };
@@ -60,20 +60,20 @@ export interface HealthReport {
  * account, because anyone can read them.
  */
 export class Health {
-  readonly #options: HealthOptions;
+  readonly #options: HealthSources;
   readonly clock = new ClockWatch();
   #checked: { readonly at: number; readonly parts: Promise<HealthReport['parts']> } | undefined;
   #free: { readonly at: number; readonly bytes: Promise<number> } | undefined;
   #isStopping = false;
-  #jobs: WatchedJobs | undefined;
+  #jobs: JobCounts | undefined;
   #signIns: { readonly isAvailable: boolean } | undefined;
 
-  constructor(options: HealthOptions) {
+  constructor(options: HealthSources) {
     this.#options = options;
   }
 
   /** Includes what runs the jobs in the report. */
-  watch(jobs: WatchedJobs): void {
+  watch(jobs: JobCounts): void {
     this.#jobs = jobs;
   }
 

@@ -17,7 +17,7 @@ import type { Volumes } from '../folders/volumes.ts';
 import type { Store } from '../store/store.ts';
 import type { AccountGauge } from './access/accountGauge.ts';
 import type { AppContext } from './access/appEnv.ts';
-import { readBody } from './access/readBody.ts';
+import { readRequestBody } from './access/readBody.ts';
 import { refusal } from './access/httpRefusal.ts';
 import type { SecretVault } from '../jobs/secretVault.ts';
 import type { RouteHandlers } from './apiRoutes.ts';
@@ -78,7 +78,7 @@ function describeAccount(
 ): z.infer<typeof account> {
   const {
     account: holder,
-    visit: { key },
+    caller: { key },
   } = context.var;
   const { id, plan } = holder;
   const kinds = executor.scriptKinds?.();
@@ -125,7 +125,7 @@ function nameOfSecret(context: AppContext): string {
 
 /** Neither a parser's message nor a schema's repeats the value, because they would reach the client's log. */
 async function readSecret(incoming: IncomingMessage): Promise<z.output<typeof secretBody>> {
-  const bytes = await readBody(incoming, MAX_SECRET_BODY_BYTES);
+  const bytes = await readRequestBody(incoming, MAX_SECRET_BODY_BYTES);
   const body = tryParseJson(bytes.toString('utf8'));
   if (body === undefined) throw refusal(400, 'The body is not JSON.');
   const { data, error } = secretBody.safeParse(body, { error: schemaMessage });

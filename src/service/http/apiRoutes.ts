@@ -18,7 +18,7 @@ import { environmentList } from '../../remote/protocol/environment.ts';
 import { secretBody, secretChange, secretList, secretName } from '../../remote/protocol/secret.ts';
 import { SIGN_IN_PATH, signInDescription } from '../../remote/protocol/signInDescription.ts';
 import { submission } from '../../remote/protocol/submission.ts';
-import type { Scope } from '../store/accounts/apiKeys.ts';
+import type { KeyScope } from '../store/accounts/apiKeys.ts';
 import type { App, AppContext } from './access/appEnv.ts';
 import { requireScope } from './access/keyScopes.ts';
 
@@ -38,14 +38,14 @@ export interface Body {
 export type Parameters = Readonly<Record<string, z.ZodType>>;
 
 /** What a program needs to know of a route, and what registers and describes it. */
-export interface Route {
+export interface ApiRoute {
   readonly method: 'get' | 'post' | 'put' | 'delete';
   readonly path: string;
   readonly summary: string;
   /** Who may use it: everybody, those who may read the metrics, each key of an account, or keys with a scope. */
-  readonly access: 'everybody' | 'metrics' | 'account' | Scope;
+  readonly access: 'everybody' | 'metrics' | 'account' | KeyScope;
   /** The scope that is enough for jobs that were submitted with the same key. */
-  readonly accessToOwn?: Scope;
+  readonly accessToOwn?: KeyScope;
   /** Parts of the path have any text if they are not here. */
   readonly parameters?: { readonly path?: Parameters; readonly query?: Parameters; readonly header?: Parameters };
   readonly input?: Body;
@@ -314,7 +314,7 @@ export const ROUTES = {
     access: 'everybody',
     output: { type: 'application/json', description: 'An OpenAPI document' },
   },
-} as const satisfies Readonly<Record<string, Route>>;
+} as const satisfies Readonly<Record<string, ApiRoute>>;
 
 type Handle = (context: AppContext) => object | Promise<object>;
 type RouteName = keyof typeof ROUTES;
@@ -332,13 +332,13 @@ export type RouteHandlers = {
 /** Adds every route to the app, except the metrics if they are disabled. */
 export function addRoutes(app: App, handlers: Omit<RouteHandlers, 'metrics'> & Partial<RouteHandlers>): void {
   const handlerOf: Readonly<Record<string, Handle | undefined>> = handlers;
-  for (const [name, route] of Object.entries<Route>(ROUTES)) {
+  for (const [name, route] of Object.entries<ApiRoute>(ROUTES)) {
     const handle = handlerOf[name];
     if (handle !== undefined) addRoute(app, route, handle);
   }
 }
 
-function addRoute(app: App, route: Route, handle: Handle): void {
+function addRoute(app: App, route: ApiRoute, handle: Handle): void {
   const { method, access, accessToOwn, output } = route;
   const checks = isScope(access) && accessToOwn === undefined ? [requireScope(access)] : [];
   app.on(method.toUpperCase(), [patternOf(route)], ...checks, async (context) => {
@@ -348,11 +348,11 @@ function addRoute(app: App, route: Route, handle: Handle): void {
 }
 
 /** The pattern of the path for the router, by which the log and the metrics name the route. They call the ID of a job `:id`. */
-export function patternOf({ path }: Pick<Route, 'path'>): string {
+export function patternOf({ path }: Pick<ApiRoute, 'path'>): string {
   return path.replaceAll(/\{(?:job_)?(\w+)\}/g, ':$1');
 }
 
 /** Whether keys need a scope for the route. */
-export function isScope(access: Route['access']): access is Scope {
+export function isScope(access: ApiRoute['access']): access is KeyScope {
   return access !== 'everybody' && access !== 'metrics' && access !== 'account';
 }

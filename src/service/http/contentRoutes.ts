@@ -11,7 +11,7 @@ import type { ContentStore } from '../contents/contentStore.ts';
 import type { AppContext } from './access/appEnv.ts';
 import { refusal } from './access/httpRefusal.ts';
 import { requireOpenForSubmissions, type SubmissionGate } from './healthRoutes.ts';
-import { readBody } from './access/readBody.ts';
+import { readRequestBody } from './access/readBody.ts';
 import type { RouteHandlers } from './apiRoutes.ts';
 
 export interface ContentOptions extends SubmissionGate {
@@ -25,7 +25,7 @@ export function contentHandlers(
   const { contents, gauge } = options;
   const sendLacking = async (context: AppContext, lacking: ContentStore['lacking']): Promise<Response> => {
     gauge.take(context, 'bodies');
-    const names = namesIn(await readBody(context.env.incoming, MAX_ASKED_NAMES * NAME_BYTES));
+    const names = namesIn(await readRequestBody(context.env.incoming, MAX_ASKED_NAMES * NAME_BYTES));
     if (names === undefined) throw refusal(400, 'The body must be SHA-256 hashes, 32 bytes each.');
     const bits = Buffer.alloc(Math.ceil(names.length / 8));
     for (const [index, isLacking] of (await lacking(context.var.account.id, names)).entries()) {
@@ -40,7 +40,7 @@ export function contentHandlers(
       await requireOpenForSubmissions(context, options);
       gauge.take(context, 'uploads');
       const { account } = context.var;
-      const body = await readBody(context.env.incoming, MAX_BATCH_BYTES);
+      const body = await readRequestBody(context.env.incoming, MAX_BATCH_BYTES);
       await contents.add(account.id, piecesIn(body), gauge.limitsOf(account).upload_bytes);
       freeMemory(body);
       return context.body(null, 200);

@@ -77,7 +77,7 @@ async function submitJob(context: AppContext, options: JobOptions) {
     const why = `The service has ${MAX_UNFINISHED_JOBS} waiting and running jobs, the most that it accepts.`;
     throw retryLater(context, QUEUE_RETRY_SECONDS, why);
   }
-  const { account, visit } = context.var;
+  const { account, caller } = context.var;
   const { queued_jobs: maxQueuedJobs, upload_bytes: maxUploadBytes, run_time: maxRunTime } = gauge.limitsOf(account);
   const places = maxQueuedJobs - gauge.open('uploads', account.id);
   if (places <= 0 || store.jobs.queuesAtLeast(account.id, places)) {
@@ -95,7 +95,7 @@ async function submitJob(context: AppContext, options: JobOptions) {
       account: account.id,
       maxUploadBytes,
       maxRunTime,
-      keyId: visit.key?.id,
+      keyId: caller.key?.id,
       restrictedKey: restrictedKey(context),
       mayUseSecrets: isAllowed(context, 'secrets'),
       diskRefusal: async (bytes) => options.disk.refusal(account.id, bytes) ?? (await health.refusal(bytes)),
@@ -110,7 +110,7 @@ async function submitJob(context: AppContext, options: JobOptions) {
 /** A key that may submit a job may also cancel it. @throws HTTPException 403. */
 function requireAccessTo(job: StoredJob, context: AppContext): void {
   const { access, accessToOwn } = ROUTES.cancelJob;
-  const isOwn = job.keyId !== null && job.keyId === context.var.visit.key?.id;
+  const isOwn = job.keyId !== null && job.keyId === context.var.caller.key?.id;
   if (!isAllowed(context, access) && !(isOwn && isAllowed(context, accessToOwn))) throw outOfScope(access);
 }
 

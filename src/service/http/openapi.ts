@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { failure } from '../../remote/protocol/schemas.ts';
-import { type Body, isScope, type Parameters, type Route, ROUTES, schemaOf } from './apiRoutes.ts';
+import { type Body, isScope, type Parameters, type ApiRoute, ROUTES, schemaOf } from './apiRoutes.ts';
 import type { AppContext } from './access/appEnv.ts';
 
 // A client that takes nothing for this long is gone, or was never interested.
@@ -9,8 +9,8 @@ const STALLED_MS = 30_000;
 
 /** The OpenAPI description of the service, derived from its routes and the declarations of the protocol. */
 export function describeApi(version: string) {
-  const paths: Record<string, Partial<Record<Route['method'], object>>> = {};
-  for (const route of Object.values<Route>(ROUTES)) {
+  const paths: Record<string, Partial<Record<ApiRoute['method'], object>>> = {};
+  for (const route of Object.values<ApiRoute>(ROUTES)) {
     paths[route.path] = { ...paths[route.path], [route.method]: describeRoute(route) };
   }
   return {
@@ -22,7 +22,7 @@ export function describeApi(version: string) {
   };
 }
 
-function describeRoute(route: Route): object {
+function describeRoute(route: ApiRoute): object {
   const { path, summary, access, accessToOwn, input, output, unavailable, failures = [] } = route;
   const inPath: Parameters = Object.fromEntries(path.matchAll(/\{(\w+)\}/g).map(([, name = '']) => [name, z.string()]));
   const parameters = [

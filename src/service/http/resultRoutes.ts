@@ -14,7 +14,7 @@ import type { AppContext } from './access/appEnv.ts';
 import { abortOnRevocation } from './access/abortOnRevocation.ts';
 import { findJob } from './access/findJob.ts';
 import type { KeyAuthenticator } from './access/keyAuthenticator.ts';
-import { readBody } from './access/readBody.ts';
+import { readRequestBody } from './access/readBody.ts';
 import { refusal } from './access/httpRefusal.ts';
 import type { RouteHandlers } from './apiRoutes.ts';
 
@@ -82,7 +82,7 @@ export function resultHandlers({
       await using file = await openResults(job, path);
       const records = await resultPieces.records(job.id, file);
       const bytes = Math.ceil(records.length / RECORD_BYTES / 8);
-      const wanted = await readBody(context.env.incoming, bytes);
+      const wanted = await readRequestBody(context.env.incoming, bytes);
       if (wanted.length !== bytes) throw refusal(400, `The body must have a bit for each piece: ${bytes} bytes.`);
       const signal = AbortSignal.any([
         context.req.raw.signal,

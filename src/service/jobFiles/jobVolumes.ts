@@ -23,7 +23,7 @@ export function leaveVolumes(folder: JobFolder, volumes: readonly JobVolume[]): 
 }
 
 /** The volumes that were recorded for a job. */
-export function readVolumes(folder: JobFolder): readonly JobVolume[] {
+export function readJobVolumes(folder: JobFolder): readonly JobVolume[] {
   if (!existsSync(folder.volumes)) return [];
   return parseOwnJson<readonly JobVolume[]>(readFileSync(folder.volumes, 'utf8'));
 }

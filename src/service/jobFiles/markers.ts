@@ -47,13 +47,13 @@ export type ClaimMarker = Readonly<z.infer<typeof processReference>>;
 export type StartedMarker = Readonly<z.infer<typeof startedMarker>>;
 /** How the job ended. */
 export type ExitMarker = Readonly<z.infer<typeof exitMarker>>;
-export type SubmittedFiles = z.infer<typeof manifest>;
+export type SubmittedManifest = z.infer<typeof manifest>;
 
 /** Each returns undefined if the file does not exist. @throws AppError `corrupt` for a file that is not what it should be. */
 export const readClaim = reader(processReference, MAX_MARKER_BYTES);
 export const readStarted = reader(startedMarker, MAX_MARKER_BYTES);
 export const readExit = reader(exitMarker, MAX_MARKER_BYTES);
-export const readManifest = reader(manifest, MAX_MANIFEST_BYTES);
+export const readSubmittedManifest = reader(manifest, MAX_MANIFEST_BYTES);
 
 /** The program of a job that was started last; undefined before the first one, and if the job has damaged its marker. */
 export async function latestProgram(

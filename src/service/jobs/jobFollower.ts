@@ -16,7 +16,7 @@ import { hasStarted, noteExternalId, noteStart, noteWaiting, readReport } from '
 import { type FollowPace, JobWatch } from './jobWatch.ts';
 import { type DiskWatch, MAX_ROOM_WAITS } from '../disk/diskWatch.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
-import { readOutput } from './outputReader.ts';
+import { readOutputPage } from './outputReader.ts';
 import { noteOverdue, overdueEnding, OverdueWatch } from './overdue.ts';
 import type { ResultPieces } from '../contents/resultPieces.ts';
 import type { WaitingContents } from '../contents/waitingContents.ts';
@@ -318,7 +318,7 @@ async function drainOutput(
 ): Promise<boolean> {
   for (let pages = 0; ; pages += 1) {
     signal.throwIfAborted();
-    const page = await readOutput(output.path, output.offset, isLocal);
+    const page = await readOutputPage(output.path, output.offset, isLocal);
     if (page === undefined) return pages > 0;
     await store.appendOutput(output.jobId, page.events, page.offset);
     output.offset = page.offset;

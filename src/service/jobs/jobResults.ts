@@ -9,7 +9,7 @@ import { PieceRecords } from '../../workspace/pack/pieceRecords.ts';
 import { PinnedFolders } from '../../workspace/files/pinnedFolders.ts';
 import type { SelectedFile } from '../../workspace/select/selection.ts';
 import { changedByJob, openJobFile } from '../jobFiles/jobFileReading.ts';
-import { readManifest, type SubmittedFiles } from '../jobFiles/markers.ts';
+import { readSubmittedManifest, type SubmittedManifest } from '../jobFiles/markers.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
 
 // Each file is a row in the store, and each folder and link costs a system call. A job creates a million of either in seconds.
@@ -143,7 +143,7 @@ async function findResults(
   }: Pick<Required<ResultLimits>, 'maxEntries' | 'isSecret'> & { readonly signal: AbortSignal },
 ): Promise<Found> {
   const submitted = new Map(
-    ((await readManifest(pinned.at(basename(folder.manifest)))) ?? []).map((entry) => [entry.path, entry]),
+    ((await readSubmittedManifest(pinned.at(basename(folder.manifest)))) ?? []).map((entry) => [entry.path, entry]),
   );
   // The manifest is written when the workspace is complete. No program can set a file's change time back, so older files
   // have not been changed and need not be read.
@@ -270,7 +270,7 @@ async function mayRead(path: string, { mode, uid }: Stats): Promise<boolean> {
   );
 }
 
-async function isSame(path: string, size: number, before: SubmittedFiles[number]): Promise<boolean> {
+async function isSame(path: string, size: number, before: SubmittedManifest[number]): Promise<boolean> {
   if (size !== before.size) return false;
   const digest = createHash('sha256');
   try {

@@ -33,7 +33,7 @@ export interface OutputPage {
  * less time than an asynchronous call. A file on a network must be opened to learn its size.
  * @throws AppError `corrupt` if something else replaced the log, or it has many lines that no runner wrote.
  */
-export async function readOutput(path: string, offset: number, isLocal: boolean): Promise<OutputPage | undefined> {
+export async function readOutputPage(path: string, offset: number, isLocal: boolean): Promise<OutputPage | undefined> {
   const bytes = isLocal ? readLocalBytes(path, offset) : await readBytes(path, offset);
   const isAll = bytes.length < READ_BYTES;
   const end = bytes.lastIndexOf(LINE_FEED) + 1;

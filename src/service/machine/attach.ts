@@ -15,7 +15,7 @@ import { mayLeaveJobsOf } from '../serviceConfig.ts';
 import { knowsKey } from '../serviceProof.ts';
 import { readStateFile } from '../stateFile.ts';
 import { stopService } from './dismantle.ts';
-import { homeOf, machineServeOptions, type Program, socketOf } from './machineFolder.ts';
+import { homeOf, machineServeOptions, type InstalledProgram, socketOf } from './machineFolder.ts';
 
 // A third of the time after which such a service ends.
 const PRESENCE_MS = 3_000;
@@ -32,7 +32,7 @@ interface Attachment {
  * Connects standard input and output, which are an SSH session, to the user's service on this machine: each channel is a connection to the
  * service's socket. Starts the service if none runs. Returns when the session ends.
  */
-export async function attach(program: Program, { root, nonce, isUpgrade }: Attachment): Promise<void> {
+export async function attach(program: InstalledProgram, { root, nonce, isUpgrade }: Attachment): Promise<void> {
   const greet = (greeting: Greeting): void => void process.stdout.write(`\n${nonce} ${JSON.stringify(greeting)}\n`);
   let needsClients: boolean;
   try {
@@ -82,7 +82,7 @@ function join(stream: Duplex, connection: Duplex): void {
 }
 
 /** A connection to the service, which is started again if it has ended because it was idle. */
-async function openConnection(program: Program, root: string): Promise<Socket> {
+async function openConnection(program: InstalledProgram, root: string): Promise<Socket> {
   const socket = socketOf(root);
   try {
     return await connectTo(socket);
@@ -105,7 +105,7 @@ interface ConnectedService {
   readonly needsClients: boolean;
 }
 
-async function connectService(program: Program, root: string, isUpgrade: boolean): Promise<ConnectedService> {
+async function connectService(program: InstalledProgram, root: string, isUpgrade: boolean): Promise<ConnectedService> {
   const home = homeOf(root);
   const stateFile = stateFileOf(home);
   const running = readStateFile(stateFile);

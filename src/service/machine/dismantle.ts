@@ -8,7 +8,7 @@ import type { Dismantled } from '../../remote/protocol/machineLink.ts';
 import { isFinalState } from '../../remote/protocol/states.ts';
 import { connectEmbeddedService, type ServiceAddress, stateFileOf } from '../embedded.ts';
 import { readStateFile, type ServiceState } from '../stateFile.ts';
-import { homeOf, type Program } from './machineFolder.ts';
+import { homeOf, type InstalledProgram } from './machineFolder.ts';
 import { processIdentity } from '../../core/processes/processTree.ts';
 import { knowsKey } from '../serviceProof.ts';
 
@@ -25,7 +25,7 @@ const STOP_MS = 30_000;
  * Stops the service of this machine for good, so that its folder can be deleted. With unfinished jobs, it does so only if `isForced`, and
  * cancels them first. The jobs of a service that was killed are found by starting it again.
  */
-export async function dismantle(program: Program, root: string, isForced: boolean): Promise<Dismantled> {
+export async function dismantle(program: InstalledProgram, root: string, isForced: boolean): Promise<Dismantled> {
   const home = homeOf(root);
   try {
     const serveArguments = ['serve', root];

@@ -11,7 +11,7 @@ import type { ServeOptions } from '../serveOptions.ts';
 const KEY_BYTES = 32;
 
 /** This program's folder: `versions/BUILD` in the root, with the version number of its bundle. */
-export interface Program {
+export interface InstalledProgram {
   /** Path of `machineService.mjs`. */
   readonly entry: string;
   readonly runner: string;
@@ -20,7 +20,7 @@ export interface Program {
 }
 
 /** @param version the version number of the bundle. */
-export function locateProgram(entry: string, version: string): Program {
+export function locateInstalled(entry: string, version: string): InstalledProgram {
   const folder = dirname(entry);
   return { entry, runner: join(folder, 'jobRunner.mjs'), version: `${version}+${basename(folder).slice(0, 12)}` };
 }
@@ -61,7 +61,7 @@ export function socketOf(root: string): string {
  *
  * @throws AppError of `embeddedServeOptions`.
  */
-export async function machineServeOptions(root: string, { runner, version }: Program): Promise<ServeOptions> {
+export async function machineServeOptions(root: string, { runner, version }: InstalledProgram): Promise<ServeOptions> {
   // Its clients show the class beside the name of the machine, to which neither "local" nor "This machine." fits.
   const machine = { ...thisMachine(), name: 'default', description: 'The whole machine.' };
   const options = await embeddedServeOptions(homeOf(root), { runner, version }, { file: configFileOf(root), machine });

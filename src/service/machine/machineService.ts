@@ -9,14 +9,14 @@ import { openServiceLog } from '../serviceLog.ts';
 import { serve } from '../serve.ts';
 import { attach } from './attach.ts';
 import { dismantle } from './dismantle.ts';
-import { configFileOf, homeOf, locateProgram, machineServeOptions, type Program } from './machineFolder.ts';
+import { configFileOf, homeOf, locateInstalled, machineServeOptions, type InstalledProgram } from './machineFolder.ts';
 import type { ClusterOffer } from '../../remote/protocol/machineLink.ts';
 import { stateFileOf } from '../embedded.ts';
 import { proposeCluster } from '../slurm/proposal/proposeCluster.ts';
 import { readStateFile } from '../stateFile.ts';
 
 /** Runs the service until it is idle or stopped. */
-async function runService(program: Program, root: string): Promise<void> {
+async function runService(program: InstalledProgram, root: string): Promise<void> {
   const stop = new AbortController();
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stop.abort());
   process.on('SIGHUP', () => {}); // the end of the SSH session that started it
@@ -39,7 +39,7 @@ process.umask(0o077);
 process.removeAllListeners('warning'); // node:sqlite is experimental, which is of no use to users
 const entry = import.meta.filename;
 const manifest: unknown = JSON.parse(readFileSync(join(dirname(entry), 'package.json'), 'utf8'));
-const program = locateProgram(entry, textField(manifest, 'version') ?? '0.0.0');
+const program = locateInstalled(entry, textField(manifest, 'version') ?? '0.0.0');
 const [command, root = '', nonce = '', mode] = process.argv.slice(2);
 switch (command) {
   case 'attach':
@@ -67,7 +67,7 @@ switch (command) {
  * What jobs of this machine could use of its Slurm cluster. If `isAccepted`, that becomes the configuration of the service, which stops so
  * that it starts with it, unless it has unfinished jobs.
  */
-async function offerCluster(program: Program, root: string, isAccepted: boolean): Promise<ClusterOffer> {
+async function offerCluster(program: InstalledProgram, root: string, isAccepted: boolean): Promise<ClusterOffer> {
   try {
     const { classes, config } = await proposeCluster(join(root, 'cluster'));
     if (isAccepted) {

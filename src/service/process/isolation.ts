@@ -8,8 +8,8 @@ import { AppError, messageOf } from '../../core/errors.ts';
 import { findProgram, isAccessible } from '../../core/processes/findProgram.ts';
 import { pathInside } from '../../core/files/pathInside.ts';
 import type { VolumeSettings } from '../config/volumesConfig.ts';
-import type { CheckContext } from '../executor/executorKind.ts';
-import { overlaps } from '../folders/checkVolumes.ts';
+import type { ExecutorCheckContext } from '../executor/executorKind.ts';
+import { foldersOverlap } from '../folders/checkVolumes.ts';
 import { removeTree } from '../jobFiles/removeTree.ts';
 import type { Sandbox } from '../jobFiles/confinement.ts';
 import { jobFolder } from '../jobFiles/jobFolder.ts';
@@ -41,7 +41,11 @@ export type Isolation =
  */
 export async function findIsolation(
   settings: ProcessSettings,
-  { data, hidden, volumes = [] }: Pick<CheckContext, 'data' | 'hidden'> & Partial<Pick<CheckContext, 'volumes'>>,
+  {
+    data,
+    hidden,
+    volumes = [],
+  }: Pick<ExecutorCheckContext, 'data' | 'hidden'> & Partial<Pick<ExecutorCheckContext, 'volumes'>>,
 ): Promise<Isolation> {
   if (settings.isolation === 'none') return { type: 'none', why: 'the configuration says so', isChosen: true };
   const problem = (why: string): Isolation => {
@@ -99,7 +103,7 @@ function refuseBelowWritable({ writable, readOnly, hidden, data }: Sandbox): voi
 function refuseVolumes({ writable, readOnly }: Sandbox, volumes: readonly VolumeSettings[]): void {
   for (const { name, folder, writable: isWritable } of volumes) {
     const others = [...writable, ...(isWritable ? readOnly : [])].filter((path) => isAccessible(path));
-    const other = others.find((path) => overlaps(realpathSync(path), realpathSync(folder)));
+    const other = others.find((path) => foldersOverlap(realpathSync(path), realpathSync(folder)));
     if (other === undefined) continue;
     const message = `The volume ${name}: ${folder} and ${other}, which all jobs see, are the same or one lies in the other, and jobs can write one of them. Move one of them, or remove it from [process].`;
     throw new AppError('bad-input', message);

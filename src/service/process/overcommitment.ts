@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { formatCount, formatNumber } from '../../core/text/format.ts';
 import type { MachineClass } from '../config/machineClasses.ts';
-import type { Check } from '../executor/executorKind.ts';
+import type { ExecutorCheck } from '../executor/executorKind.ts';
 
 /** What a machine has for jobs. */
 export interface MachineResources {
@@ -42,7 +42,7 @@ interface Kind {
 export function checkOvercommitment(
   { classes, maxJobs, maxProcesses }: Plan,
   machine: MachineResources,
-): readonly Check[] {
+): readonly ExecutorCheck[] {
   const kinds: readonly Kind[] = [
     {
       name: 'cores',

@@ -6,7 +6,7 @@ import { formatCount } from '../../core/text/format.ts';
 import { JobCgroups } from '../cgroups/jobCgroups.ts';
 import { countGpus } from '../config/machineClasses.ts';
 import { type MachineClass, machineClass, machineClassList, thisMachine } from '../config/machineClasses.ts';
-import { type Check, type CheckContext, defineExecutor } from '../executor/executorKind.ts';
+import { type ExecutorCheck, type ExecutorCheckContext, defineExecutor } from '../executor/executorKind.ts';
 import { jobFolder } from '../jobFiles/jobFolder.ts';
 import { describeIsolation, findIsolation, unisolatedRefusal } from './isolation.ts';
 import { checkOvercommitment, type MachineResources, mostProcesses } from './overcommitment.ts';
@@ -46,7 +46,7 @@ export const processKind = defineExecutor({
 });
 
 /** Warns of a class that is larger than this machine: its jobs run, with less than they pay for. */
-function checkSize({ name, cpus, memory_gb: memoryGb }: MachineClass): Check {
+function checkSize({ name, cpus, memory_gb: memoryGb }: MachineClass): ExecutorCheck {
   const cores = availableParallelism();
   const memory = totalmem() / 2 ** 30;
   const what = `the machine class ${name} has ${formatCount(cpus, 'core')} and ${memoryGb} GB`;
@@ -73,7 +73,7 @@ function freeGb(folder: string): number {
 }
 
 /** Warns of a minimum that the machine never has. */
-function checkFreeMemory({ min_free_memory_gb: minFree }: ProcessSettings): Check {
+function checkFreeMemory({ min_free_memory_gb: minFree }: ProcessSettings): ExecutorCheck {
   const memory = totalmem() / 2 ** 30;
   const what = `${minFree} GB of memory stay free`;
   if (minFree < memory) return { what, problem: undefined };
@@ -81,7 +81,7 @@ function checkFreeMemory({ min_free_memory_gb: minFree }: ProcessSettings): Chec
   return { what, problem };
 }
 
-function checkLimits({ nice }: ProcessSettings, { data }: CheckContext): Check {
+function checkLimits({ nice }: ProcessSettings, { data }: ExecutorCheckContext): ExecutorCheck {
   // Under a name of its own, because a service may be running that is about to start a job.
   const cgroups = JobCgroups.open(join(data, 'check'), nice);
   cgroups?.close();
@@ -96,7 +96,7 @@ function describeLimits(cgroups: JobCgroups | undefined): string {
   return `the service may make no control groups for jobs: ${how}`;
 }
 
-async function checkIsolation(settings: ProcessSettings, context: CheckContext): Promise<Check> {
+async function checkIsolation(settings: ProcessSettings, context: ExecutorCheckContext): Promise<ExecutorCheck> {
   try {
     const isolation = await findIsolation(settings, context);
     const accounts = await context.accounts();

@@ -14,7 +14,7 @@ import type { JobPackages } from './environment/jobPackages.ts';
 import type { OutputLog } from './output/outputLog.ts';
 import { callInContainer } from './program/containerCall.ts';
 import type { JobVariables } from './program/jobVariables.ts';
-import { type ProcessCall, type ProcessEnd, runProcess } from './runProcess.ts';
+import { type ProcessCall, type ProgramEnd, runProcess } from './runProcess.ts';
 import { assertStarts } from './program/programFile.ts';
 
 // A job whose runner is killed is charged until the last heartbeat, so at most this time is not charged.
@@ -22,10 +22,10 @@ const HEARTBEAT_MS = 5_000;
 
 /** `removed`: the claim of the job is gone, which its service has removed, or the job itself. */
 export type StopReason = 'cancelled' | 'stopped' | 'removed';
-export type Outcome = Omit<ExitMarker, 'at'>;
+export type RunOutcome = Omit<ExitMarker, 'at'>;
 
 /** A job that this process has claimed. */
-export interface Run {
+export interface JobRun {
   readonly folder: JobFolder;
   readonly spec: RunnerSpec;
   readonly variables: JobVariables;
@@ -50,9 +50,9 @@ interface ProgramStart {
 export async function runConfined(
   call: ProcessCall,
   limitMs: number,
-  run: Run,
+  run: JobRun,
   { marker, onStart }: ProgramStart,
-): Promise<ProcessEnd> {
+): Promise<ProgramEnd> {
   const { folder, spec, variables, packages, container, volumes, confinement, output, signal, charged } = run;
   const { jobId, killGraceMs } = spec;
   const binds = volumes.map(({ folder: path, isWritable }) => ({ path, isWritable }));
@@ -96,13 +96,13 @@ function startedMarker(
 }
 
 /** The folders in which the job finds the same interpreters as the service. */
-export function searchPath({ folder, packages, confinement }: Run, path: string): string {
+export function searchPath({ folder, packages, confinement }: JobRun, path: string): string {
   const sandbox = confinement?.sandbox;
   return sandbox ? visibleSearchPath(sandbox, { ...folder, packages }, path) : path;
 }
 
 /** Whether a path is the same file for the job as for the service. */
-export function isVisible({ folder, packages, confinement }: Run, path: string): boolean {
+export function isVisible({ folder, packages, confinement }: JobRun, path: string): boolean {
   const sandbox = confinement?.sandbox;
   return sandbox ? seesPath(sandbox, { ...folder, packages }, path) : true;
 }
@@ -111,11 +111,11 @@ export function stopReason({ reason }: { readonly reason: unknown }): StopReason
   return reason === 'stopped' || reason === 'removed' ? reason : 'cancelled';
 }
 
-export function stopped(signal: AbortSignal, ranSeconds: number): Outcome {
+export function stopped(signal: AbortSignal, ranSeconds: number): RunOutcome {
   return { outcome: stopReason(signal), code: null, signal: null, detail: null, ranSeconds };
 }
 
-export function notStarted(detail: string, ranSeconds: number): Outcome {
+export function notStarted(detail: string, ranSeconds: number): RunOutcome {
   return { outcome: 'not-started', code: null, signal: null, detail, ranSeconds };
 }
 

@@ -23,7 +23,7 @@ import type { StopReason } from './jobRun.ts';
 import { runJob } from './runJob.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { readJobText } from '../jobFiles/jobFileReading.ts';
-import { nodeName } from './program/containerCall.ts';
+import { thisNode } from './program/containerCall.ts';
 
 const CANCEL_POLL_MS = 100;
 const KILL_GRACE_MS = 5_000;
@@ -145,7 +145,7 @@ try {
 
 /** The outcome of a job whose node cannot load a module: it has not started, and costs nothing. */
 async function withoutModule(name: string): Promise<Omit<ExitMarker, 'at'>> {
-  const node = nodeName();
+  const node = thisNode();
   const words = printableLine(
     ((await readJobText(folder.moduleLog, MAX_MODULE_LOG_BYTES)) ?? '').trim().replaceAll(/\s+/g, ' '),
   );

@@ -6,15 +6,15 @@ import { readConfinement } from '../jobFiles/confinement.ts';
 import { readContainer } from '../jobFiles/container.ts';
 import { jobVariables, variablesOnMachine } from './program/jobVariables.ts';
 import { isShellScript, programFor, programInContainer } from './program/interpreter.ts';
-import { readScriptStart } from './program/programFile.ts';
+import { readProgramStart } from './program/programFile.ts';
 import { volumeVariable } from '../../remote/protocol/volume.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
-import { type JobVolume, placeInSandbox, readVolumes } from '../jobFiles/jobVolumes.ts';
+import { type JobVolume, placeInSandbox, readJobVolumes } from '../jobFiles/jobVolumes.ts';
 import type { SecretValues } from '../jobFiles/runnerInput.ts';
 import type { RunnerSpec } from '../jobFiles/runnerSpec.ts';
 import type { OutputLog } from './output/outputLog.ts';
-import { isVisible, notStarted, type Outcome, type Run, runConfined, searchPath, stopReason } from './jobRun.ts';
-import type { ProcessEnd } from './runProcess.ts';
+import { isVisible, notStarted, type RunOutcome, type JobRun, runConfined, searchPath, stopReason } from './jobRun.ts';
+import type { ProgramEnd } from './runProcess.ts';
 import { setUp } from './setUp.ts';
 import { sampleUsage } from './usage/sampleUsage.ts';
 
@@ -28,12 +28,12 @@ export async function runJob(
   folder: JobFolder,
   { output, secrets }: { readonly output: OutputLog; readonly secrets: SecretValues },
   signal: AbortSignal,
-): Promise<Outcome> {
+): Promise<RunOutcome> {
   const charged = { seconds: 0 };
   try {
     const spec = parseOwnJson<RunnerSpec>(readFileSync(folder.spec, 'utf8'));
     const confinement = readConfinement(folder.confinement);
-    const volumes = readVolumes(folder);
+    const volumes = readJobVolumes(folder);
     const isSandboxed = confinement !== undefined && confinement.sandbox !== null;
     const variables = jobVariables(folder, spec, secrets, pathsOf(volumes, isSandboxed));
     const container = readContainer(folder);
@@ -63,12 +63,12 @@ function pathsOf(volumes: readonly JobVolume[], isSandboxed: boolean): Record<st
 }
 
 /** @param setUpSeconds how much of the job's time limit is used up. */
-async function runScript(run: Run, setUpSeconds: number): Promise<Outcome> {
+async function runScript(run: JobRun, setUpSeconds: number): Promise<RunOutcome> {
   const { folder, spec, variables, packages, container, output, signal } = run;
   const env = variablesOnMachine(variables, packages);
   const [path, ...args] = spec.command;
   const isVisibleToJob = (file: string): boolean => isVisible(run, file);
-  const start = readScriptStart(join(folder.workspace, path), isVisibleToJob);
+  const start = readProgramStart(join(folder.workspace, path), isVisibleToJob);
   const script = { path, args, start, workspace: folder.workspace };
   const machine = { searchPath: searchPath(run, env['PATH'] ?? ''), packages, isVisible: isVisibleToJob };
   const program = container === undefined ? programFor(script, machine) : programInContainer(script, packages);
@@ -91,7 +91,7 @@ async function runScript(run: Run, setUpSeconds: number): Promise<Outcome> {
   return { outcome, code, signal: endSignal, detail, ranSeconds: setUpSeconds + ranSeconds };
 }
 
-function outcomeOf({ endedBy }: ProcessEnd, signal: AbortSignal): Outcome['outcome'] {
+function outcomeOf({ endedBy }: ProgramEnd, signal: AbortSignal): RunOutcome['outcome'] {
   switch (endedBy) {
     case 'limit':
       return 'timed_out';

@@ -57,7 +57,7 @@ export interface ProcessLimits {
   readonly signal: AbortSignal;
 }
 
-export interface ProcessEnd {
+export interface ProgramEnd {
   readonly endedBy: 'itself' | 'limit' | 'signal' | 'resources';
   /** Which limit the process exceeded. */
   readonly detail: string | null;
@@ -66,7 +66,7 @@ export interface ProcessEnd {
   readonly ranSeconds: number;
 }
 
-type Exit = Pick<ProcessEnd, 'code' | 'signal' | 'ranSeconds'>;
+type Exit = Pick<ProgramEnd, 'code' | 'signal' | 'ranSeconds'>;
 
 /**
  * Runs a program in its own process group, with its output in the log, until it and all its children have ended.
@@ -77,7 +77,7 @@ export async function runProcess(
   call: ProcessCall,
   { jobId, limitMs, killGraceMs, confinement, signal }: ProcessLimits,
   { output, onStart }: { output: OutputLog; onStart?: (pid: number, init: ProcessReference | undefined) => void },
-): Promise<ProcessEnd> {
+): Promise<ProgramEnd> {
   const spawnedAt = performance.now();
   const child = startRestrained(confinement, () => spawnCall(call, jobId, confinement));
   const cgroup = confinement?.cgroup ?? undefined;
@@ -98,7 +98,7 @@ export async function runProcess(
   const never = new Promise<never>(() => {});
   let sandbox: SandboxStart | undefined;
   let detail: string | null = null;
-  let endedBy: ProcessEnd['endedBy'];
+  let endedBy: ProgramEnd['endedBy'];
   try {
     const noteStart = (at: number, init?: ProcessReference): void => {
       startedAt = at;
@@ -155,7 +155,7 @@ function secondsSince(time: number | undefined): number {
 }
 
 /** The service kills a program that this process has not ended in time. */
-function killedBecause({ ranSeconds }: Exit, limitMs: number, { aborted }: AbortSignal): ProcessEnd['endedBy'] {
+function killedBecause({ ranSeconds }: Exit, limitMs: number, { aborted }: AbortSignal): ProgramEnd['endedBy'] {
   if (aborted) return 'signal';
   return 1000 * ranSeconds >= limitMs ? 'limit' : 'itself';
 }

@@ -7,14 +7,14 @@ import { type PackageList, readPackageList } from '../../workspace/environments/
 import { environmentsIn } from '../folders/environmentFolder.ts';
 import type { VirtualEnvironmentSpec } from '../jobFiles/runnerSpec.ts';
 import { buildSteps, type Step, STEP_LIMIT_MS, toolsOf } from './environment/environmentBuild.ts';
-import { environmentKey } from './environment/environmentKey.ts';
+import { packagesKey } from './environment/environmentKey.ts';
 import type { JobPackages } from './environment/jobPackages.ts';
 import { type BuildResult, keepEnvironment } from './environment/keepEnvironment.ts';
 import { type ProgramFinder, PROGRAMS_IN_CONTAINER, programsOnMachine } from './environment/programFinder.ts';
 import { imageFetch } from './program/containerCall.ts';
 import { type JobVariables, variablesOnMachine } from './program/jobVariables.ts';
-import { notStarted, type Outcome, type Run, runConfined, searchPath, stopped } from './jobRun.ts';
-import type { ProcessEnd } from './runProcess.ts';
+import { notStarted, type RunOutcome, type JobRun, runConfined, searchPath, stopped } from './jobRun.ts';
+import type { ProgramEnd } from './runProcess.ts';
 
 // They make Python load programs from the folder, which differs for later jobs.
 const FOLDER_VARIABLES = ['PYTHONPATH', 'PYTHONHOME', 'PYTHONSTARTUP'];
@@ -22,9 +22,9 @@ const MODULES = 'node_modules';
 
 /** What the setup led to: how the job ended if it failed, otherwise the run with its packages. */
 export interface SetUp {
-  readonly ending?: Outcome;
+  readonly ending?: RunOutcome;
   /** The run whose programs find the packages. */
-  readonly run: Run;
+  readonly run: JobRun;
   /** Seconds that its programs ran. */
   readonly ranSeconds: number;
   /** Called after the script has ended. */
@@ -33,7 +33,7 @@ export interface SetUp {
 
 /** A run of a job that needs packages. */
 interface PackageRun {
-  readonly run: Run;
+  readonly run: JobRun;
   readonly venv: VirtualEnvironmentSpec;
   readonly list: PackageList;
   /** Seconds that were used before. */
@@ -57,7 +57,7 @@ interface BuildFolder {
  *
  * @throws AppError for a list of packages that cannot be used.
  */
-export async function setUp(run: Run, secretNames: readonly string[]): Promise<SetUp> {
+export async function setUp(run: JobRun, secretNames: readonly string[]): Promise<SetUp> {
   const { folder, spec, container, signal } = run;
   if (signal.aborted) return { run, ending: stopped(signal, 0), ranSeconds: 0 };
   const fetch = container && imageFetch(container, folder, process.env['PATH'] ?? '');
@@ -96,7 +96,7 @@ async function installKept(
   const { run, venv, list, usedSeconds } = request;
   const { spec, output, signal } = run;
   const tools = toolsOf({ list, spec: venv, programs: programsFor(run) });
-  const key = environmentKey(list, tools, run.variables.inherited);
+  const key = packagesKey(list, tools, run.variables.inherited);
   // Everything that a build sees can influence its result, or become part of it. So it sees nothing but what the key is made of.
   const chosen = Object.keys(venv.env ?? {}).filter((name) => !isInstallerVariable(name));
   const ofVolumes = run.volumes.map(({ name }) => volumeVariable(name));
@@ -106,7 +106,7 @@ async function installKept(
   let ranSeconds = usedSeconds;
   const place = { account, key, list, jobId: spec.jobId, note: (text: string) => output.note(text), signal };
   try {
-    const kept = await keepEnvironment<Outcome>(place, async (target): Promise<BuildResult<Outcome>> => {
+    const kept = await keepEnvironment<RunOutcome>(place, async (target): Promise<BuildResult<RunOutcome>> => {
       const build = makeBuildFolder(run.folder.build, list);
       const built = await install({ ...request, run: buildRun(run, variables) }, { target, build });
       ranSeconds = built.ranSeconds;
@@ -127,7 +127,7 @@ async function installKept(
 }
 
 /** A run without the workspace, and without all else that jobs can write. */
-function buildRun(run: Run, variables: JobVariables): Run {
+function buildRun(run: JobRun, variables: JobVariables): JobRun {
   const { folder, confinement } = run;
   const sandbox = confinement?.sandbox && { ...confinement.sandbox, writable: [] };
   return {
@@ -156,7 +156,7 @@ function install(
   return runSteps(steps, { ...run, packages }, usedSeconds);
 }
 
-function programsFor(run: Run): ProgramFinder {
+function programsFor(run: JobRun): ProgramFinder {
   if (run.container !== undefined) return PROGRAMS_IN_CONTAINER;
   return programsOnMachine(searchPath(run, process.env['PATH'] ?? ''));
 }
@@ -166,7 +166,7 @@ function ready({ run, list }: PackageRun, packages: JobPackages): Pick<SetUp, 'r
   return { run: { ...run, packages }, cleanUp };
 }
 
-async function runSteps(steps: readonly Step[], run: Run, usedSeconds: number): Promise<Built> {
+async function runSteps(steps: readonly Step[], run: JobRun, usedSeconds: number): Promise<Built> {
   const { spec, variables, packages, output } = run;
   let ranSeconds = usedSeconds;
   for (const step of steps) {
@@ -187,11 +187,11 @@ async function runSteps(steps: readonly Step[], run: Run, usedSeconds: number): 
 
 /** How a job ends with a step of its setup; undefined if it continues. */
 function endingOfStep(
-  { endedBy, code, detail }: ProcessEnd,
+  { endedBy, code, detail }: ProgramEnd,
   { doing, failure, isFree = false }: Step,
   { ranSeconds, isOverTime }: { readonly ranSeconds: number; readonly isOverTime: boolean },
-  { output, signal }: Run,
-): Outcome | undefined {
+  { output, signal }: JobRun,
+): RunOutcome | undefined {
   if (endedBy === 'signal') return stopped(signal, ranSeconds);
   if (endedBy === 'limit' && isOverTime) {
     output.note(`the time limit was reached while ${doing}, which counts; increase it`);

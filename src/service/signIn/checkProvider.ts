@@ -2,11 +2,11 @@ import { createBoundedFetch } from '../../core/oidc/boundedFetch.ts';
 import { discoverProvider } from '../../core/oidc/discovery.ts';
 import { silentLogger } from '../../core/log.ts';
 import type { OidcSettings } from '../config/oidcConfig.ts';
-import { type Check, problemOf } from '../executor/executorKind.ts';
+import { type ExecutorCheck, problemOf } from '../executor/executorKind.ts';
 import { TokenVerifier } from './tokenVerifier.ts';
 
 /** Checks whether people could sign in: the provider answers, has keys, and offers what the command line and VS Code need. */
-export async function checkProvider(settings: OidcSettings): Promise<Check> {
+export async function checkProvider(settings: OidcSettings): Promise<ExecutorCheck> {
   const { issuer } = settings;
   const what = `people can sign in at ${issuer}`;
   let warning: string | undefined;

@@ -2,9 +2,9 @@ import type { JWTPayload } from 'jose';
 import type { Logger } from '../../core/log.ts';
 import type { SignInDescription } from '../../remote/protocol/signInDescription.ts';
 import type { OidcSettings, SignInRule } from '../config/oidcConfig.ts';
-import { disabledAccount, type TokenAuthenticator, type Visit } from '../http/access/keyAuthenticator.ts';
+import { disabledAccount, type TokenAuthenticator, type Caller } from '../http/access/keyAuthenticator.ts';
 import { refusal } from '../http/access/httpRefusal.ts';
-import { type Account, isAccountId, LOCAL_ACCOUNT } from '../store/accounts/accountTable.ts';
+import { type StoredAccount, isAccountId, LOCAL_ACCOUNT } from '../store/accounts/accountTable.ts';
 import { toMicro } from '../store/accounts/creditLedger.ts';
 import type { Operator } from '../store/audit/auditEntry.ts';
 import type { Store } from '../store/store.ts';
@@ -21,7 +21,7 @@ interface SignInOptions {
 }
 
 /** People who sign in with the identity provider: finds the account of an access token, and adds it at the first sign-in. */
-export class SignIns implements TokenAuthenticator {
+export class TokenSignIns implements TokenAuthenticator {
   readonly #settings: OidcSettings;
   readonly #options: SignInOptions;
   readonly #verifier: TokenVerifier;
@@ -58,7 +58,7 @@ export class SignIns implements TokenAuthenticator {
     }
   }
 
-  async enter(token: string): Promise<Visit> {
+  async enter(token: string): Promise<Caller> {
     const { subject, claims, expiresAt } = await this.#verifier.verify(token);
     const rule = ruleFor(claims, this.#settings);
     const { store } = this.#options;
@@ -69,7 +69,7 @@ export class SignIns implements TokenAuthenticator {
   }
 
   /** Adds the account, its group, credits and identity together with the entry in the audit trail. */
-  #add(subject: string, claims: JWTPayload, { group, plan, credits }: ReturnType<typeof ruleFor>): Account {
+  #add(subject: string, claims: JWTPayload, { group, plan, credits }: ReturnType<typeof ruleFor>): StoredAccount {
     const { store, operator, log } = this.#options;
     const { issuer } = this.#settings;
     const id = accountIdOf(claims, this.#settings);

@@ -2,7 +2,7 @@ import { AppError } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { shellWord } from '../../core/text/shellWord.ts';
 import type { VolumeSettings } from '../config/volumesConfig.ts';
-import type { Check } from '../executor/executorKind.ts';
+import type { ExecutorCheck } from '../executor/executorKind.ts';
 import { reportContainer } from './batch/containerConfig.ts';
 import { reportModules } from './batch/moduleShell.ts';
 import type { SlurmMachineClass } from './batch/slurmConfig.ts';
@@ -20,7 +20,7 @@ export async function checkClass(
   one: SlurmMachineClass,
   probe: Omit<ProbeJob, 'lines' | 'place'>,
   volumes: readonly VolumeSettings[],
-): Promise<Check | undefined> {
+): Promise<ExecutorCheck | undefined> {
   const isName = (pattern: string): boolean => !pattern.endsWith('*');
   // A module may be what brings the runtime of containers.
   const reports = [

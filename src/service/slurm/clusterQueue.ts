@@ -130,7 +130,7 @@ export class ClusterQueue implements ClusterContact {
 }
 
 /** A job among those of an answer of `squeue` or `sacct`. */
-export function findJob(answer: string, name: JobName): ClusterJob | undefined {
+export function findClusterJob(answer: string, name: JobName): ClusterJob | undefined {
   return parseQueue(answer).get(keyOf(name));
 }
 
@@ -176,7 +176,7 @@ export async function accountOf({ name, user }: JobName): Promise<ClusterJob | u
   const since = `--starttime=now-${ACCOUNTED_DAYS}days`;
   try {
     const filters = [since, `--name=${name}`, `--user=${user}`];
-    const job = findJob(await slurm('sacct', ['-n', '-X', '-P', ...filters, '-o', format]), { name, user });
+    const job = findClusterJob(await slurm('sacct', ['-n', '-X', '-P', ...filters, '-o', format]), { name, user });
     if (job === undefined) return undefined;
     const [state = '', , canceller] = job.state.split(' '); // "CANCELLED by 1000"
     return { ...job, state, ...(canceller !== undefined && { cancelledBy: Number(canceller) }) };

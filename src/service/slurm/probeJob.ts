@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
 import { shellWord } from '../../core/text/shellWord.ts';
 import { removeTree } from '../jobFiles/removeTree.ts';
-import { findJob, type JobName, QUERY } from './clusterQueue.ts';
+import { findClusterJob, type JobName, QUERY } from './clusterQueue.ts';
 import { type ClusterUser, shareFolder } from './clusterUsers.ts';
 import { phaseOf } from './queueState.ts';
 import { slurm } from './slurmCommand.ts';
@@ -101,7 +101,7 @@ async function untilAnswered(answer: string, name: JobName, signal: AbortSignal)
 async function isInQueue(name: JobName, signal: AbortSignal): Promise<boolean> {
   try {
     const args = [...QUERY, `--name=${name.name}`, `--user=${name.user}`];
-    const job = findJob(await slurm('squeue', args, { signal }), name);
+    const job = findClusterJob(await slurm('squeue', args, { signal }), name);
     return job !== undefined && phaseOf(job) !== 'ended';
   } catch (error) {
     signal.throwIfAborted();

@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import type { VolumeSettings } from '../config/volumesConfig.ts';
-import { type Check, problemOf } from '../executor/executorKind.ts';
+import { type ExecutorCheck, problemOf } from '../executor/executorKind.ts';
 import { canJobsRead, dataIsReadable, type Probe } from './privacyCheck.ts';
 import { checkClass } from './classProbe.ts';
 import { type ClusterUser, type ClusterUsers, sudoersLines } from './clusterUsers.ts';
@@ -29,7 +29,7 @@ interface Checked {
 export async function checkCluster(
   { classes, accounts, users, hasLoginEnvironment, volumes }: Checked,
   folders: Omit<Probe, 'user'>,
-): Promise<readonly Check[]> {
+): Promise<readonly ExecutorCheck[]> {
   let partitions = new Set<string>();
   const cluster = {
     what: 'the cluster answers',
@@ -39,7 +39,7 @@ export async function checkCluster(
   };
   const submit = { what: 'jobs can be submitted', problem: await problemOf(() => slurm('sbatch', ['--version'])) };
   if (cluster.problem !== undefined) return [cluster, submit];
-  const checks: Check[] = [cluster, submit];
+  const checks: ExecutorCheck[] = [cluster, submit];
   const { check, allowed } = await checkRule(users.all);
   checks.push(...(check === undefined ? [] : [check]));
   // Whatever else is submitted would fail for the same reason.
@@ -63,7 +63,7 @@ export async function checkCluster(
 }
 
 /** Submits a job that tries to read the data folder. */
-async function checkPrivacy(place: SlurmMachineClass, probe: Probe): Promise<Check> {
+async function checkPrivacy(place: SlurmMachineClass, probe: Probe): Promise<ExecutorCheck> {
   const where = place.partition === undefined ? 'jobs' : `jobs of partition ${place.partition}`;
   try {
     const isReadable = await canJobsRead(probe, place, AbortSignal.timeout(PROBE_WAIT_MS));
@@ -78,7 +78,7 @@ async function checkPrivacy(place: SlurmMachineClass, probe: Probe): Promise<Che
 /** Runs what the rule of sudo must allow. No check without other users than the service's. */
 async function checkRule(
   users: readonly ClusterUser[],
-): Promise<{ readonly check?: Check; readonly allowed: readonly ClusterUser[] }> {
+): Promise<{ readonly check?: ExecutorCheck; readonly allowed: readonly ClusterUser[] }> {
   const persons = users.filter(({ isPerson }) => isPerson);
   if (persons.length === 0) return { allowed: users };
   const problems: string[] = [];

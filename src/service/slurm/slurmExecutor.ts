@@ -22,7 +22,7 @@ import { leaveSecrets, type SecretValues } from '../jobFiles/runnerInput.ts';
 import {
   accountOf,
   ClusterQueue,
-  findJob,
+  findClusterJob,
   type JobName,
   lastWords,
   QUERY,
@@ -323,7 +323,7 @@ async function isListed(
 ): Promise<boolean> {
   if (!existsSync(submissionScript(folder))) return false;
   const name = { name: id, user: user.id };
-  const job = findJob(await slurm('squeue', [...QUERY, `--name=${id}`, `--user=${user.id}`], { signal }), name);
+  const job = findClusterJob(await slurm('squeue', [...QUERY, `--name=${id}`, `--user=${user.id}`], { signal }), name);
   return (
     job !== undefined &&
     !(await isReturned(job, folder)) &&

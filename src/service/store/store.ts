@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { type Disposable, Emitter, untilTrue } from '../../core/processes/lifetime.ts';
-import { type Account, ACCOUNT_COLUMNS, AccountTable, type NewAccount } from './accounts/accountTable.ts';
+import { type StoredAccount, ACCOUNT_COLUMNS, AccountTable, type NewAccount } from './accounts/accountTable.ts';
 import { ApiKeyTable, KEY_COLUMNS } from './accounts/apiKeys.ts';
 import { AUDIT_TABLE, AuditTable } from './audit/auditTable.ts';
 import { BUDGET_TABLE, BudgetTable, type Spendable, type SubmitOutcome } from './accounts/budgetTable.ts';
@@ -134,7 +134,7 @@ export class Store implements Disposable {
   }
 
   /** Adds an account without credits. @throws AppError `bad-input` or `conflict` of `AccountTable.add`. */
-  addAccount(account: NewAccount): Account {
+  addAccount(account: NewAccount): StoredAccount {
     return inTransaction(this.#database, () => {
       const added = this.#accounts.add(account);
       this.#credits.open(added.id);

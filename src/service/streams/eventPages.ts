@@ -1,6 +1,6 @@
 import type { EventTable, StoredEvent } from '../store/jobs/eventTable.ts';
 import type { StoredJob } from '../store/jobs/jobTable.ts';
-import { Chunk, deflatedChunk } from './streamChunk.ts';
+import { StreamChunk, deflatedChunk } from './streamChunk.ts';
 
 // A stalled connection occupies one page, so this bounds the cost of a reader that stops reading.
 const PAGE_LENGTH = 64 * 1024;
@@ -15,18 +15,18 @@ export class EventPage {
   readonly last: number;
   /** Whether the job's last event is included. */
   readonly isEnd: boolean;
-  readonly plain: Chunk;
-  #deflated: Chunk | undefined;
+  readonly plain: StreamChunk;
+  #deflated: StreamChunk | undefined;
 
   constructor(events: readonly [StoredEvent, ...StoredEvent[]]) {
     const last = events.at(-1) ?? events[0];
     this.last = last.id;
     this.isEnd = last.type === 'end';
-    this.plain = new Chunk(events.map(encodeEvent).join(''));
+    this.plain = new StreamChunk(events.map(encodeEvent).join(''));
   }
 
   /** The page as a piece of any deflate stream. */
-  get deflated(): Chunk {
+  get deflated(): StreamChunk {
     return (this.#deflated ??= deflatedChunk(this.plain));
   }
 }

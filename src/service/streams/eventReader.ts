@@ -2,12 +2,12 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { crc32 } from 'node:zlib';
 import { GZIP_HEADER, gzipEnd } from '../../workspace/archive/gzipMember.ts';
-import { Chunk, deflatedChunk } from './streamChunk.ts';
+import { StreamChunk, deflatedChunk } from './streamChunk.ts';
 import type { EventPage } from './eventPages.ts';
 
-const KEEP_ALIVE = new Chunk(': keep-alive\n\n');
+const KEEP_ALIVE = new StreamChunk(': keep-alive\n\n');
 const DEFLATED_KEEP_ALIVE = deflatedChunk(KEEP_ALIVE);
-const GZIP_START = new Chunk(GZIP_HEADER);
+const GZIP_START = new StreamChunk(GZIP_HEADER);
 
 export interface ReaderOptions {
   /** The ID of the last event that the client has. */
@@ -102,7 +102,7 @@ export class EventReader {
     this.pump();
   }
 
-  #write(socket: Socket, plain: Chunk, deflated: () => Chunk): void {
+  #write(socket: Socket, plain: StreamChunk, deflated: () => StreamChunk): void {
     this.#writtenAt = performance.now();
     if (!this.#options.isGzipped) {
       this.#send(socket, plain);
@@ -113,7 +113,7 @@ export class EventReader {
     this.#send(socket, deflated());
   }
 
-  #send(socket: Socket, { framed, bytes }: Chunk): void {
+  #send(socket: Socket, { framed, bytes }: StreamChunk): void {
     this.#isFull = !socket.write(this.#outgoing.chunkedEncoding ? framed : bytes);
   }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { Redactor } from '../../../src/core/redact.ts';
 import { DEFAULT_CONFIG } from '../../../src/service/serviceConfig.ts';
-import { LogFile, openServiceLog } from '../../../src/service/serviceLog.ts';
+import { ServiceLogFile, openServiceLog } from '../../../src/service/serviceLog.ts';
 
 function temporaryFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'farwharf-log-'));
@@ -16,7 +16,7 @@ function temporaryFolder(t: TestContext): string {
 test('a log appends to its file, which only its user can read', (t) => {
   const path = join(temporaryFolder(t), 'deep', 'service.log');
   for (const line of ['first', 'second']) {
-    const file = new LogFile(path);
+    const file = new ServiceLogFile(path);
     file.write(line);
     file.dispose();
   }
@@ -26,7 +26,7 @@ test('a log appends to its file, which only its user can read', (t) => {
 
 test('after its file was renamed, a log writes to it until it is reopened', (t) => {
   const path = join(temporaryFolder(t), 'service.log');
-  const file = new LogFile(path);
+  const file = new ServiceLogFile(path);
   file.write('before');
   renameSync(path, `${path}.1`);
   file.write('still there');
@@ -51,7 +51,7 @@ test('a log that cannot be reopened stays in the renamed file, and says so there
 test('a log that cannot be written is refused with what to do', (t) => {
   const folder = temporaryFolder(t);
   writeFileSync(join(folder, 'file'), '');
-  assert.throws(() => new LogFile(join(folder, 'file', 'service.log')), {
+  assert.throws(() => new ServiceLogFile(join(folder, 'file', 'service.log')), {
     code: 'permission',
     message: /cannot be written: .*Choose another one with --log/,
   });

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { AppError } from '../../../core/errors.ts';
-import { type Account, LOCAL_ACCOUNT } from '../../store/accounts/accountTable.ts';
+import { type StoredAccount, LOCAL_ACCOUNT } from '../../store/accounts/accountTable.ts';
 import { toCredits, toMicro } from '../../store/accounts/creditLedger.ts';
 import type { Store } from '../../store/store.ts';
 import { adminTime, type AuditTarget, operation, showAdminTime } from './operation.ts';
@@ -127,7 +127,7 @@ export const accountOperations = {
       if (id === LOCAL_ACCOUNT) throw new AppError('bad-input', `The account "${LOCAL_ACCOUNT}" is the service's own.`);
       const { queued, active } = store.jobs.countOf(store.accounts.get(id).id);
       if (queued + active > 0) {
-        const message = `Account ${id} has unfinished jobs: ${queued} waiting and ${active} running. Cancel them first:  farwharf admin cancel --account ${id}`;
+        const message = `StoredAccount ${id} has unfinished jobs: ${queued} waiting and ${active} running. Cancel them first:  farwharf admin cancel --account ${id}`;
         throw new AppError('conflict', message);
       }
       const at = Date.now();
@@ -190,7 +190,7 @@ export const creditOperations = {
 };
 
 /** An operation that needs only the account's ID, and returns the resulting account. */
-function onAccount(run: (accounts: Store['accounts'], id: string, store: Store) => Account) {
+function onAccount(run: (accounts: Store['accounts'], id: string, store: Store) => StoredAccount) {
   return operation({
     input: accountId,
     output: accountView,
@@ -204,13 +204,13 @@ function changesAccount(run: Parameters<typeof onAccount>[0]) {
 }
 
 /** @throws AppError `missing` if the group does not exist. */
-function joinGroup(store: Store, id: string, group: string | null): Account {
+function joinGroup(store: Store, id: string, group: string | null): StoredAccount {
   return store.accounts.setGroup(id, group === null ? null : store.budgets.get('group', group).name);
 }
 
 function showAccount(
   store: Store,
-  { id, name, plan, group, createdAt, disabledAt, limits }: Account,
+  { id, name, plan, group, createdAt, disabledAt, limits }: StoredAccount,
 ): AdminAccount {
   const { available, held, spent } = store.balances(id);
   const { queued, active } = store.jobs.countOf(id);

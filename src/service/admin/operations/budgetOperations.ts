@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Budget, BudgetKind } from '../../store/accounts/budgetTable.ts';
+import type { StoredBudget, BudgetKind } from '../../store/accounts/budgetTable.ts';
 import { toCredits, toMicro } from '../../store/accounts/creditLedger.ts';
 import type { Store } from '../../store/store.ts';
 import { credits, line } from './accountOperations.ts';
@@ -96,7 +96,7 @@ export const budgetOperations = {
 };
 
 /** @param run gets micro-credits. */
-function setsProject(run: (budgets: Store['budgets'], name: string, budget: number) => Budget) {
+function setsProject(run: (budgets: Store['budgets'], name: string, budget: number) => StoredBudget) {
   return operation({
     input: named.extend({ credits: credits.min(0) }),
     output: budgetView,
@@ -105,7 +105,7 @@ function setsProject(run: (budgets: Store['budgets'], name: string, budget: numb
   });
 }
 
-function auditOf<View>(show: (store: Store, budget: Budget) => View, kind: BudgetKind) {
+function auditOf<View>(show: (store: Store, budget: StoredBudget) => View, kind: BudgetKind) {
   return {
     target: () => ({}),
     state: (store: Store, _: unknown, { name }: z.output<typeof named>) => show(store, store.budgets.get(kind, name)),
@@ -116,7 +116,7 @@ function micro(amount: number | null): number | null {
   return amount === null ? null : toMicro(amount);
 }
 
-function showGroup(store: Store, group: Budget): AdminGroup {
+function showGroup(store: Store, group: StoredBudget): AdminGroup {
   return {
     ...showBudget(group),
     running_jobs: group.runningJobs,
@@ -124,7 +124,7 @@ function showGroup(store: Store, group: Budget): AdminGroup {
   };
 }
 
-function showBudget({ name, createdAt, budget: most, cost }: Budget): AdminBudget {
+function showBudget({ name, createdAt, budget: most, cost }: StoredBudget): AdminBudget {
   return {
     name,
     created_at: showAdminTime(createdAt),

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { AppError } from '../../../core/errors.ts';
-import { type ApiKey, hasScope, SCOPES } from '../../store/accounts/apiKeys.ts';
+import { type StoredKey, hasScope, SCOPES } from '../../store/accounts/apiKeys.ts';
 import { toCredits, toMicro } from '../../store/accounts/creditLedger.ts';
 import type { Store } from '../../store/store.ts';
 import { credits, line } from './accountOperations.ts';
@@ -106,7 +106,7 @@ export const keyOperations = {
   }),
 };
 
-function showKey(store: Store, key: ApiKey): AdminKey {
+function showKey(store: Store, key: StoredKey): AdminKey {
   const { id, account, label, createdAt, expiresAt, revokedAt, lastUsedAt, budget, scopes } = key;
   const left = store.keyBudgets.left(id);
   const isExpired = expiresAt !== null && expiresAt <= Date.now();

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { AppError } from '../../../core/errors.ts';
 import { Yielder } from '../../../core/processes/yielder.ts';
 import { toCredits } from '../../store/accounts/creditLedger.ts';
-import type { Usage, UsageTable } from '../../store/accounts/usageTable.ts';
+import type { UsageSum, UsageTable } from '../../store/accounts/usageTable.ts';
 import { operation } from './operation.ts';
 
 const DAY_MS = 86_400_000;
@@ -63,11 +63,11 @@ async function sumDays(
   { from, to }: { readonly from: number; readonly to: number },
   by: readonly UsageGroup[],
   account?: string,
-): Promise<readonly Usage[]> {
+): Promise<readonly UsageSum[]> {
   if (to <= from)
     throw new AppError('bad-input', 'The report would end before it begins. Set --from to the earlier day.');
   if (to - from > MAX_DAYS * DAY_MS) throw new AppError('bad-input', 'A report can cover ten years at most.');
-  const sums = new Map<string, Usage>();
+  const sums = new Map<string, UsageSum>();
   const yielder = new Yielder();
   for (let day = from; day < to; day += DAY_MS) {
     for (const usage of table.read(day, Math.min(to, day + DAY_MS), account)) {
@@ -83,7 +83,7 @@ async function sumDays(
   return [...sums.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum);
 }
 
-function add(sum: Usage, { jobs, machineMs, charged }: Usage): Usage {
+function add(sum: UsageSum, { jobs, machineMs, charged }: UsageSum): UsageSum {
   return {
     ...sum,
     jobs: sum.jobs + jobs,

@@ -18,7 +18,7 @@ export function abortOnRevocation(
   { isTransfer }: { readonly isTransfer: boolean },
 ): AbortSignal {
   const { outgoing } = context.env;
-  const { account, key, tokenExpiresAt } = context.var.visit;
+  const { account, key, tokenExpiresAt } = context.var.caller;
   const isTokenWatched = tokenExpiresAt !== undefined && !isTransfer;
   const request = authenticator.watch({ account, key, ...(isTokenWatched && { tokenExpiresAt }) });
   request.signal.addEventListener('abort', () => {

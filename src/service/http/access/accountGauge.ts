@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { type Limits, type LimitsSettings, limitsOf } from '../../config/limitsConfig.ts';
-import type { Account } from '../../store/accounts/accountTable.ts';
+import type { StoredAccount } from '../../store/accounts/accountTable.ts';
 import { UploadSlots } from '../limits/uploadSlots.ts';
 import type { AppContext, AppEnv } from './appEnv.ts';
 import { onClose } from './onClose.ts';
@@ -38,7 +38,7 @@ export class AccountGauge {
     this.#uploads = new UploadSlots(settings.all_uploads);
   }
 
-  limitsOf(account: Account): Limits {
+  limitsOf(account: StoredAccount): Limits {
     return limitsOf(account, this.#settings);
   }
 

@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, Hono } from 'hono';
-import type { Account } from '../../store/accounts/accountTable.ts';
-import type { Visit } from './keyAuthenticator.ts';
+import type { StoredAccount } from '../../store/accounts/accountTable.ts';
+import type { Caller } from './keyAuthenticator.ts';
 
 /** What Hono's context carries in this service. */
 export interface AppEnv {
@@ -12,9 +12,9 @@ export interface AppEnv {
     /** The path of the request's route, such as `/v1/jobs/:id`. It contains no ID, so there are few different ones. */
     route: string;
     /** The account of the request's key; set for everything under `/v1`. */
-    account: Account;
+    account: StoredAccount;
     /** Set together with `account`. */
-    visit: Visit;
+    caller: Caller;
     /** The address that the request comes from. */
     client: string;
   };

@@ -6,11 +6,11 @@ import { keyDigest } from '../../store/accounts/apiKeys.ts';
 import { refusal } from './httpRefusal.ts';
 import { retryLater } from './accountGauge.ts';
 import type { AppContext, AppEnv } from './appEnv.ts';
-import type { KeyAuthenticator, TokenAuthenticator, Visit } from './keyAuthenticator.ts';
+import type { KeyAuthenticator, TokenAuthenticator, Caller } from './keyAuthenticator.ts';
 import type { AuthFailureLimiter } from './authFailureLimiter.ts';
 
 /** Whether only this machine can reach an address. */
-export function isLoopback(host: string): boolean {
+export function isLoopbackAddress(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
@@ -59,12 +59,12 @@ export function requireKey(
     if (given === undefined) {
       throw refusal(401, 'An API key is required: Authorization: Bearer <key>.');
     }
-    const visit =
+    const caller =
       tokens !== undefined && TOKEN.test(given)
         ? await tokens.enter(given)
         : admitKey(context, given, { authenticator, authFailures });
-    context.set('visit', visit);
-    context.set('account', visit.account);
+    context.set('caller', caller);
+    context.set('account', caller.account);
     await next();
   };
 }
@@ -74,16 +74,16 @@ export function admitKey(
   context: AppContext,
   key: string,
   { authenticator, authFailures }: { authenticator: KeyAuthenticator; authFailures: AuthFailureLimiter },
-): Visit {
+): Caller {
   const digest = keyDigest(key);
   const address = context.var.client;
   const seconds = authFailures.secondsToWait(address, digest);
   if (seconds > 0) throw retryLater(context, seconds, 'This address sent too many wrong API keys.');
   try {
-    const visit = authenticator.enter(digest);
-    if (visit === undefined) throw refusal(401, 'Invalid or revoked API key.');
+    const caller = authenticator.enter(digest);
+    if (caller === undefined) throw refusal(401, 'Invalid or revoked API key.');
     authFailures.noteGood(address, digest);
-    return visit;
+    return caller;
   } catch (error) {
     // An unreadable store says nothing about the key, and the key of a disabled account is correct, so neither counts as a wrong key.
     if (error instanceof HTTPException && error.status === 401) authFailures.noteWrong(address, digest);

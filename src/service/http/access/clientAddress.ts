@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import { isLoopback } from './auth.ts';
+import { isLoopbackAddress } from './auth.ts';
 import type { ProxySettings } from '../../config/configSections.ts';
 
 /**
@@ -24,7 +24,7 @@ export function isFromThisMachine({ headers, socket }: IncomingMessage): boolean
   const isForwarded = 'x-forwarded-for' in headers || 'forwarded' in headers || 'x-real-ip' in headers;
   const { remoteAddress, destroyed } = socket;
   const isLocalSocket = remoteAddress === undefined && !destroyed; // a Unix socket has no address
-  return !isForwarded && (isLocalSocket || isLoopback(plain(remoteAddress ?? '')));
+  return !isForwarded && (isLocalSocket || isLoopbackAddress(plain(remoteAddress ?? '')));
 }
 
 /** Removes the IPv6 prefix of an IPv4 address, which sockets for both add. */

@@ -1,16 +1,16 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { HTTPException } from 'hono/http-exception';
-import { type Account, LOCAL_ACCOUNT } from '../../store/accounts/accountTable.ts';
-import { type ApiKey, keyDigest } from '../../store/accounts/apiKeys.ts';
+import { type StoredAccount, LOCAL_ACCOUNT } from '../../store/accounts/accountTable.ts';
+import { type StoredKey, keyDigest } from '../../store/accounts/apiKeys.ts';
 import type { Store } from '../../store/store.ts';
 import { refusal } from './httpRefusal.ts';
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** An authenticated request: its account, and its key as it was then. The key of `local` is not in the store, nor are access tokens. */
-export interface Visit {
-  readonly account: Account;
-  readonly key: ApiKey | undefined;
+export interface Caller {
+  readonly account: StoredAccount;
+  readonly key: StoredKey | undefined;
   /** When the access token of the request expires, in milliseconds since 1970; absent with a key. */
   readonly tokenExpiresAt?: number;
 }
@@ -18,7 +18,7 @@ export interface Visit {
 /** Authenticates the access tokens of people who have signed in. */
 export interface TokenAuthenticator {
   /** @throws HTTPException 401 or 403 that says why the token or the person is refused, 503 if that cannot be found out now. */
-  enter(token: string): Promise<Visit>;
+  enter(token: string): Promise<Caller>;
 }
 
 /** A long-running request. Its signal aborts, with the refusal as the reason, when its key is revoked or expires. */
@@ -27,7 +27,7 @@ export interface RevocableRequest extends Disposable {
 }
 
 interface OpenRequest {
-  readonly visit: Visit;
+  readonly caller: Caller;
   readonly controller: AbortController;
   timer: NodeJS.Timeout | undefined;
 }
@@ -50,27 +50,27 @@ export class KeyAuthenticator {
    * @throws HTTPException 401 for a key that was revoked or has expired, 403 for one of a disabled account. Only the holder of the key
    *   learns that.
    */
-  enter(digest: Buffer): Visit | undefined {
+  enter(digest: Buffer): Caller | undefined {
     if (timingSafeEqual(digest, this.#localDigest)) return this.#admit(LOCAL_ACCOUNT, undefined);
     const key = this.#store.keys.find(digest);
     if (key === undefined) return undefined;
-    const visit = this.#admit(key.account, key.id);
+    const caller = this.#admit(key.account, key.id);
     try {
       this.#store.keys.noteUse(key, Date.now());
     } catch {
       // A full disk: requests that only read still work, and /healthz reports the problem.
     }
-    return visit;
+    return caller;
   }
 
-  /** An earlier visit as the store knows its key and account now. @throws HTTPException as `enter`. */
-  check({ account, key }: Visit): Visit {
+  /** An earlier caller as the store knows its key and account now. @throws HTTPException as `enter`. */
+  check({ account, key }: Caller): Caller {
     return this.#admit(account.id, key?.id);
   }
 
   /** Watches the key of a long-running request until the result is disposed. */
-  watch(visit: Visit): RevocableRequest {
-    const request: OpenRequest = { visit, controller: new AbortController(), timer: undefined };
+  watch(caller: Caller): RevocableRequest {
+    const request: OpenRequest = { caller, controller: new AbortController(), timer: undefined };
     this.#open.add(request);
     this.#check(request);
     return {
@@ -88,12 +88,12 @@ export class KeyAuthenticator {
   }
 
   #check(request: OpenRequest): void {
-    const { visit, controller } = request;
+    const { caller, controller } = request;
     clearTimeout(request.timer);
-    const expiresAt = visit.tokenExpiresAt ?? visit.key?.expiresAt ?? null;
+    const expiresAt = caller.tokenExpiresAt ?? caller.key?.expiresAt ?? null;
     try {
-      this.#admit(visit.account.id, visit.key?.id);
-      if (visit.tokenExpiresAt !== undefined) refuseExpired(visit.tokenExpiresAt);
+      this.#admit(caller.account.id, caller.key?.id);
+      if (caller.tokenExpiresAt !== undefined) refuseExpired(caller.tokenExpiresAt);
     } catch (error) {
       controller.abort(error);
       return;
@@ -103,7 +103,7 @@ export class KeyAuthenticator {
     request.timer.unref();
   }
 
-  #admit(accountId: string, keyId: string | undefined): Visit {
+  #admit(accountId: string, keyId: string | undefined): Caller {
     const key = keyId === undefined ? undefined : this.#store.keys.get(keyId);
     if (key !== undefined) refuseEnded(key);
     const account = this.#store.accounts.get(accountId);
@@ -113,7 +113,7 @@ export class KeyAuthenticator {
 }
 
 /** 403, because clients ask for another key after 401, which would change nothing. */
-export function disabledAccount({ id }: Account): HTTPException {
+export function disabledAccount({ id }: StoredAccount): HTTPException {
   return refusal(403, `The account ${id} is disabled. Ask the operator of the service to enable it.`);
 }
 
@@ -121,7 +121,7 @@ function refuseExpired(tokenExpiresAt: number): void {
   if (tokenExpiresAt <= Date.now()) throw refusal(401, 'This sign-in has expired. Sign in again.');
 }
 
-function refuseEnded({ revokedAt, expiresAt }: ApiKey): void {
+function refuseEnded({ revokedAt, expiresAt }: StoredKey): void {
   if (revokedAt !== null)
     throw refusal(401, 'This API key was revoked. Ask the operator of the service for a new one.');
   if (expiresAt === null || expiresAt > Date.now()) return;

@@ -13,7 +13,7 @@ const STALL_MS = 120_000;
  *
  * @throws HTTPException 413 above `maxBytes`, the error of the connection. The rest is then read and dropped, so that the client reads the response.
  */
-export async function readBody(
+export async function readRequestBody(
   incoming: IncomingMessage,
   maxBytes: number,
   limitMs = timeLimitMs(maxBytes),

@@ -5,10 +5,10 @@ import { secureHeaders } from 'hono/secure-headers';
 import type { Logger } from '../../../core/log.ts';
 import type { AccountGauge } from '../access/accountGauge.ts';
 import type { App, AppContext, AppEnv } from '../access/appEnv.ts';
-import type { Visit } from '../access/keyAuthenticator.ts';
+import type { Caller } from '../access/keyAuthenticator.ts';
 import { refusal } from '../access/httpRefusal.ts';
 import { PageAccess, type PageAccessOptions } from './pageAccess.ts';
-import { readAccount, readJob, readJobs, readService, type Sources, whoIs } from './pageData.ts';
+import { accountOfPage, readJob, readJobs, readService, type Sources, whoIs } from './pageData.ts';
 import { jobsView } from './views/jobsView.ts';
 import { jobView } from './views/jobView.ts';
 import { operatorView } from './views/operatorView.ts';
@@ -46,7 +46,7 @@ const headers: MiddlewareHandler<AppEnv> = secureHeaders({
 /** Refuses forms that other sites send: browsers say where a form comes from (`Sec-Fetch-Site`, or the origin before that). */
 const ownForms: MiddlewareHandler<AppEnv> = csrf();
 
-export interface PageOptions extends PageAccessOptions, Sources {
+export interface BrowserPageOptions extends PageAccessOptions, Sources {
   readonly gauge: AccountGauge;
   readonly log: Logger;
 }
@@ -55,15 +55,15 @@ export interface PageOptions extends PageAccessOptions, Sources {
  * The page at `/` for browsers: documents without scripts that load nothing. It shows no more than the key of a session may request from
  * `/v1`, under the same limits, and changes nothing but sessions.
  */
-export function createPage(options: PageOptions): App {
+export function createPage(options: BrowserPageOptions): App {
   const page: App = new Hono();
   const access = new PageAccess(options);
   page.onError((error, context) => answerProblem(error, context, options.log));
   for (const path of ['/', '/jobs/:id', ...FORM_PATHS]) page.use(path, onlyBrowsers, headers, ownForms);
 
-  const enter = (context: AppContext, visit: Visit): void => {
-    context.set('visit', visit);
-    context.set('account', visit.account);
+  const enter = (context: AppContext, caller: Caller): void => {
+    context.set('caller', caller);
+    context.set('account', caller.account);
     options.gauge.countRequest(context);
   };
   page.get('/', async (context) => {
@@ -71,14 +71,14 @@ export function createPage(options: PageOptions): App {
     if (holder === undefined) return context.html(signInView());
     const now = Date.now();
     if (holder.type === 'operator') return context.html(operatorView(await readService(options), now));
-    enter(context, holder.visit);
-    return context.html(jobsView(readAccount(context, options), readJobs(context, options), now));
+    enter(context, holder.caller);
+    return context.html(jobsView(accountOfPage(context, options), readJobs(context, options), now));
   });
   page.get('/jobs/:id', (context) => {
     const holder = access.holder(context);
     if (holder === undefined) return context.html(signInView(), 401);
     if (holder.type === 'operator') throw refusal(404, 'Operators see jobs with:  farwharf admin job');
-    enter(context, holder.visit);
+    enter(context, holder.caller);
     return context.html(jobView(readJob(context, options), Date.now()));
   });
   page.post('/sign-in', async (context) => {

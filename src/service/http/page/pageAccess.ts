@@ -7,7 +7,7 @@ import { admitKey } from '../access/auth.ts';
 import type { AuthFailureLimiter } from '../access/authFailureLimiter.ts';
 import type { KeyAuthenticator } from '../access/keyAuthenticator.ts';
 import { refusal } from '../access/httpRefusal.ts';
-import { readBody } from '../access/readBody.ts';
+import { readRequestBody } from '../access/readBody.ts';
 import type { OperatorLinks } from './operatorLinks.ts';
 import { type Holder, MAX_SESSION_MS, SessionTable } from './sessions.ts';
 
@@ -35,7 +35,7 @@ export class PageAccess {
   async signIn(context: AppContext): Promise<void> {
     const key = (await readForm(context)).get('key')?.trim() ?? '';
     if (key === '') throw refusal(401, 'Enter an API key.');
-    this.#start(context, { type: 'person', visit: admitKey(context, key, this.#options) });
+    this.#start(context, { type: 'person', caller: admitKey(context, key, this.#options) });
   }
 
   /** Starts an operator's session for the code of the form. @throws HTTPException 401 or 429. */
@@ -62,7 +62,7 @@ export class PageAccess {
     const holder = id === undefined ? undefined : this.#sessions.use(id);
     if (id === undefined || holder?.type !== 'person') return holder;
     try {
-      return { type: 'person', visit: this.#options.authenticator.check(holder.visit) };
+      return { type: 'person', caller: this.#options.authenticator.check(holder.caller) };
     } catch (error) {
       if (error instanceof HTTPException) this.signOut(context);
       throw error;
@@ -99,5 +99,5 @@ export class PageAccess {
 async function readForm(context: AppContext): Promise<URLSearchParams> {
   const type = context.req.header('content-type') ?? '';
   if (!/^application\/x-www-form-urlencoded\b/i.test(type)) throw refusal(415, 'Send the form of the page.');
-  return new URLSearchParams((await readBody(context.env.incoming, MAX_FORM_BYTES)).toString('utf8'));
+  return new URLSearchParams((await readRequestBody(context.env.incoming, MAX_FORM_BYTES)).toString('utf8'));
 }

@@ -6,7 +6,7 @@ import type { AppContext } from '../access/appEnv.ts';
 import { findJob } from '../access/findJob.ts';
 import { isAllowed, outOfScope } from '../access/keyScopes.ts';
 import type { ShownAccount, ShownJobs } from './views/jobsView.ts';
-import type { LogPart, ShownJob } from './views/jobView.ts';
+import type { OutputPart, JobOfPage } from './views/jobView.ts';
 import type { ShownService, ShownUsage } from './views/operatorView.ts';
 import { printableText } from '../../../core/text/printable.ts';
 import { logEventData } from '../../../remote/protocol/schemas.ts';
@@ -40,15 +40,15 @@ export function whoIs({ var: { account } }: AppContext): string {
  * What `/v1/me` returns to the key of the session; without restrictions also what is reserved and spent, which its jobs add up to. No
  * credits if no machine class has a price.
  */
-export function readAccount(
+export function accountOfPage(
   context: AppContext,
   { store, health, machineClasses: { hasPrices } }: Sources,
 ): ShownAccount {
-  const { account, visit } = context.var;
-  const isRestricted = visit.key !== undefined && (visit.key.budget !== null || visit.key.scopes !== null);
+  const { account, caller } = context.var;
+  const isRestricted = caller.key !== undefined && (caller.key.budget !== null || caller.key.scopes !== null);
   return {
     who: whoIs(context),
-    spendable: hasPrices ? store.spendable(account.id, { keyId: visit.key?.id }).amount : undefined,
+    spendable: hasPrices ? store.spendable(account.id, { keyId: caller.key?.id }).amount : undefined,
     balances: isRestricted || !hasPrices ? undefined : store.balances(account.id),
     refusal: health.drain === undefined ? health.executorRefusal : drainRefusal(health.drain),
   };
@@ -70,7 +70,7 @@ export function readJobs(context: AppContext, { store }: Sources): ShownJobs | u
 }
 
 /** A job of the account with a part of its output. @throws HTTPException 403, or 404 as for a job that never existed. */
-export function readJob(context: AppContext, { store }: Sources): ShownJob {
+export function readJob(context: AppContext, { store }: Sources): JobOfPage {
   if (!isAllowed(context, 'read')) throw outOfScope('read');
   const job = withDrainReason(findJob(context, store), store.drain.get());
   const text = context.req.query('before') ?? '';
@@ -98,7 +98,7 @@ export async function readService({ store, health, version }: Sources): Promise<
  * The part of a job's output that ends before the event `before`, or at its end. Of a line that was redrawn, such as a progress bar, only
  * the last state is shown.
  */
-function readLogPart(events: Pick<EventTable, 'pageBefore'>, jobNumber: number, before?: number): LogPart {
+function readLogPart(events: Pick<EventTable, 'pageBefore'>, jobNumber: number, before?: number): OutputPart {
   const page = events.pageBefore(jobNumber, before ?? Number.MAX_SAFE_INTEGER, PART_CHARACTERS);
   const output = page
     .map(({ type, data }) => (type === 'log' ? logEventData.parse(JSON.parse(data)).text : ''))

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { keyDigest } from '../../store/accounts/apiKeys.ts';
-import type { Visit } from '../access/keyAuthenticator.ts';
+import type { Caller } from '../access/keyAuthenticator.ts';
 
 const ID_BYTES = 32;
 const HOUR_MS = 3_600_000;
@@ -9,8 +9,8 @@ const MAX_IDLE_MS = HOUR_MS;
 export const MAX_SESSION_MS = 12 * HOUR_MS;
 const MAX_OF_HOLDER = 10;
 
-/** Who has signed in to the page. A visit is as it was then, and has to be checked again for each request. */
-export type Holder = { readonly type: 'person'; readonly visit: Visit } | { readonly type: 'operator' };
+/** Who has signed in to the page. A caller is as they were then, and has to be checked again for each request. */
+export type Holder = { readonly type: 'person'; readonly caller: Caller } | { readonly type: 'operator' };
 
 interface Session {
   readonly holder: Holder;
@@ -71,7 +71,7 @@ export class SessionTable {
 
 /** Sessions are counted for each key, and for all operators together. */
 function nameOf(holder: Holder): string {
-  return holder.type === 'operator' ? 'operator' : `${holder.visit.account.id} ${holder.visit.key?.id ?? ''}`;
+  return holder.type === 'operator' ? 'operator' : `${holder.caller.account.id} ${holder.caller.key?.id ?? ''}`;
 }
 
 function digestOf(id: string): string {

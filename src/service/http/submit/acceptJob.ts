@@ -20,12 +20,18 @@ import type { SecretVault } from '../../jobs/secretVault.ts';
 import type { Volumes } from '../../folders/volumes.ts';
 import { outOfScope } from '../access/keyScopes.ts';
 import { refusal } from '../access/httpRefusal.ts';
-import { checkArchive, type CheckContext, checkContents, type CheckedUpload, MAX_STORED_BYTES } from './checkUpload.ts';
+import {
+  checkArchive,
+  type UploadContext,
+  checkContents,
+  type CheckedUpload,
+  MAX_STORED_BYTES,
+} from './checkUpload.ts';
 import { SpooledUpload } from './spooledUpload.ts';
-import { checkScript, parseCommand, parseSubmission } from './parseSubmission.ts';
+import { checkRunnable, parseCommand, parseSubmission } from './parseSubmission.ts';
 import { type ReceivedForm, receiveUpload } from './receiveUpload.ts';
 
-export interface AcceptContext extends CheckContext {
+export interface AcceptContext extends UploadContext {
   /** The key of the request, unless it is the one of `local`. */
   readonly keyId: string | undefined;
   readonly store: Store;
@@ -75,7 +81,7 @@ export async function acceptJob(
       maxBytes: context.maxUploadBytes,
       roomRefusal: () => context.diskRefusal(0),
     });
-    return addJob({ id, received: spool.received, ...form }, context, signal);
+    return addSubmittedJob({ id, received: spool.received, ...form }, context, signal);
   });
 }
 
@@ -95,7 +101,7 @@ export async function withNewJob<T>(
 }
 
 /** Checks an upload, and adds the job. The archive is not moved until all checks have passed. @throws as `acceptJob`. */
-export async function addJob(
+export async function addSubmittedJob(
   upload: ReceivedUpload,
   context: AcceptContext,
   signal: AbortSignal,
@@ -113,7 +119,7 @@ export async function addJob(
   const check = upload.part === 'tarball' ? checkArchive : checkContents;
   const checked = await check(upload.received, id, context, signal);
   const spec = specOf(checked, { id, submission }, context);
-  await checkScript(spec.command[0], checked.files, (path) => checked.readStart(path));
+  await checkRunnable(spec.command[0], checked.files, (path) => checked.readStart(path));
   signal.throwIfAborted();
   const workspace = await checked.keep(spec);
   const { script, project, max_runtime: maxRuntime } = submission;

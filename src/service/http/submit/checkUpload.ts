@@ -23,7 +23,7 @@ import { type TarEntry, TarReader, type TarSink } from '../../../workspace/archi
 /** Archives up to this size are stored in the database, where one flush serves many jobs. A file of its own needs three. */
 export const MAX_STORED_BYTES: number = 256 * 1024;
 
-export interface CheckContext {
+export interface UploadContext {
   readonly account: string;
   /** The limit of this account. */
   readonly maxUploadBytes: number;
@@ -57,7 +57,7 @@ export interface CheckedUpload {
 export async function checkArchive(
   received: string | Buffer,
   id: string,
-  { files, freeBytes }: CheckContext,
+  { files, freeBytes }: UploadContext,
   signal: AbortSignal,
 ): Promise<CheckedUpload> {
   if (typeof received === 'string' && (await stat(received)).size > MAX_STORED_BYTES) {
@@ -92,7 +92,7 @@ export async function checkArchive(
 export async function checkContents(
   received: string | Buffer,
   id: string,
-  context: CheckContext,
+  context: UploadContext,
   signal: AbortSignal,
 ): Promise<CheckedUpload> {
   const { account, maxUploadBytes: maxBytes, contents, waiting, diskRefusal, freeBytes } = context;
@@ -126,7 +126,7 @@ export async function checkContents(
 async function planContents(
   { lists, counts, pieces }: SubmittedContents,
   freeBytes: number,
-  { account, contents, knownLists }: Pick<CheckContext, 'account' | 'contents' | 'knownLists'>,
+  { account, contents, knownLists }: Pick<UploadContext, 'account' | 'contents' | 'knownLists'>,
   signal: AbortSignal,
 ) {
   await using reader = new PackReader();

@@ -60,7 +60,7 @@ export function parseCommand(script: string, files: readonly ArchivedFile[]): re
  * @param readStart reads the first bytes of a file; undefined if they are not known.
  * @throws AppError `bad-input` with what to do instead.
  */
-export async function checkScript(
+export async function checkRunnable(
   path: string,
   files: readonly ArchivedFile[],
   readStart: (path: string) => Promise<Buffer | undefined>,

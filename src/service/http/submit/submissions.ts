@@ -12,7 +12,7 @@ import { ResumableUploads } from './resumableUploads.ts';
 import { toCredits } from '../../store/accounts/creditLedger.ts';
 import type { Store } from '../../store/store.ts';
 import type { StoredSubmission } from '../../store/jobs/submissionTable.ts';
-import { type AcceptContext, acceptJob, type AcceptedJob, addJob, withNewJob } from './acceptJob.ts';
+import { type AcceptContext, acceptJob, type AcceptedJob, addSubmittedJob, withNewJob } from './acceptJob.ts';
 import { refusal } from '../access/httpRefusal.ts';
 import { isBrokenOff, receiveUpload } from './receiveUpload.ts';
 
@@ -137,7 +137,7 @@ export class Submissions {
       running.isChecked = true;
       const fingerprint = `${hash('sha256', form.meta)}:${await digestOf(path)}`;
       const accepted = await withNewJob(context, async (id) => {
-        return addJob({ id, received: path, ...form, key: { key, fingerprint } }, context, signal);
+        return addSubmittedJob({ id, received: path, ...form, key: { key, fingerprint } }, context, signal);
       });
       await this.#uploads.remove(account, key);
       return accepted;

@@ -33,7 +33,7 @@ const HOME_CONFIGURATION = [
  * @param variables those of the machine.
  * @returns 64 hexadecimal digits.
  */
-export function environmentKey(
+export function packagesKey(
   { contents }: Pick<PackageList, 'contents'>,
   tools: readonly string[],
   variables: Readonly<Record<string, string>>,

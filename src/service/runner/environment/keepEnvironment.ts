@@ -15,7 +15,7 @@ import {
   type EnvironmentPaths,
   type FailedRecord,
   LOCK_STALE_MS,
-  readRecord,
+  readEnvironmentRecord,
 } from '../../folders/environmentFolder.ts';
 import { removeTree } from '../../jobFiles/removeTree.ts';
 import { setupLimitSeconds } from './environmentBuild.ts';
@@ -64,7 +64,7 @@ export async function keepEnvironment<Ending>(
   };
   const work = async (): Promise<Kept<Ending>> => {
     mkdirSync(paths.users, { recursive: true, mode: 0o700 });
-    const built = readRecord<BuiltRecord>(paths.built);
+    const built = readEnvironmentRecord<BuiltRecord>(paths.built);
     if (built !== undefined) {
       markUsed(paths, jobId);
       note(
@@ -72,7 +72,7 @@ export async function keepEnvironment<Ending>(
       );
       return { target: paths.builtBy(built.jobId) };
     }
-    const failed = readRecord<FailedRecord>(paths.failed);
+    const failed = readEnvironmentRecord<FailedRecord>(paths.failed);
     if (failed !== undefined && waitedFor.has(failed.jobId)) return { failure: failed.message };
     return buildNew(paths, { list, jobId, note }, build);
   };
@@ -109,7 +109,7 @@ async function buildNew<Ending>(
     return { target };
   } finally {
     await rm(paths.builder, { force: true });
-    if (readRecord(paths.built) === undefined) await removeTree(target);
+    if (readEnvironmentRecord(paths.built) === undefined) await removeTree(target);
   }
 }
 

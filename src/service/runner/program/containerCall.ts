@@ -94,7 +94,7 @@ export function imageFetch(container: JobContainer, folder: JobFolder, searchPat
     file: runtimeProgram('apptainer', searchPath),
     args: ['pull', folder.image, image],
     cwd: folder.workspace,
-    failure: `The job could not start: its image ${image} could not be fetched on ${nodeName()}. The end of the job's log has the cause.`,
+    failure: `The job could not start: its image ${image} could not be fetched on ${thisNode()}. The end of the job's log has the cause.`,
     isFree: true,
   };
 }
@@ -168,11 +168,11 @@ function runtimeProgram(name: string, searchPath: string): string {
 }
 
 function cannotStart(why: string): AppError {
-  const message = `The job could not start: on ${nodeName()} ${why}. Choose another image or machine class, or ask the operator of the service.`;
+  const message = `The job could not start: on ${thisNode()} ${why}. Choose another image or machine class, or ask the operator of the service.`;
   return new AppError('missing', message);
 }
 
 /** The name of the machine that runs the job, as its cluster knows it. */
-export function nodeName(): string {
+export function thisNode(): string {
   return process.env['SLURMD_NODENAME'] ?? hostname();
 }

@@ -27,7 +27,7 @@ export function assertStarts(path: string, isVisible: (path: string) => boolean)
  *
  * @param isVisible as in `assertStarts`.
  */
-export function readScriptStart(path: string, isVisible: (path: string) => boolean): Buffer {
+export function readProgramStart(path: string, isVisible: (path: string) => boolean): Buffer {
   try {
     return isVisible(path) ? readFirstBytes(path) : Buffer.alloc(0);
   } catch {

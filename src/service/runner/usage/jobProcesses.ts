@@ -98,14 +98,14 @@ function isOwnedBy(uid: number, path: string): boolean {
 }
 
 /** What processes have used since they started, with those of their children that have ended. */
-export interface Totals {
+export interface ProcessTotals {
   readonly cpuSeconds: number;
   /** Bytes read from and written to disks; what the system's cache served is not included. */
   readonly diskRead: number;
   readonly diskWritten: number;
 }
 
-export function readTotals(ids: readonly number[]): Totals {
+export function readTotals(ids: readonly number[]): ProcessTotals {
   let [ticks, diskRead, diskWritten] = [0, 0, 0];
   for (const pid of ids) {
     const text = readText(`/proc/${pid}/stat`);

@@ -5,7 +5,7 @@ import {
   readProcesses,
   readTotals,
   readWaits,
-  type Totals,
+  type ProcessTotals,
 } from './jobProcesses.ts';
 
 // Of a job with more processes and threads, only a part is measured.
@@ -13,7 +13,7 @@ const MAX_PROCESSES = 10_000;
 const MAX_THREADS = 1_000;
 // Below this fraction of the limit, shared memory cannot matter.
 const MIN_SHARED_PART = 0.02;
-const NOTHING: Totals = { cpuSeconds: 0, diskRead: 0, diskWritten: 0 };
+const NOTHING: ProcessTotals = { cpuSeconds: 0, diskRead: 0, diskWritten: 0 };
 
 type MeteredUsage = Readonly<
   Record<
@@ -75,7 +75,7 @@ export class UsageMeter {
   /** The usage since the last report. Call it only after a look at a later time. */
   take(): MeteredUsage {
     const seconds = this.elapsedMs / 1000;
-    const rate = (name: keyof Totals): number => (this.#used[name] - this.#reported[name]) / seconds;
+    const rate = (name: keyof ProcessTotals): number => (this.#used[name] - this.#reported[name]) / seconds;
     const usage = {
       cpu_cores: Number(rate('cpuSeconds').toFixed(3)),
       cpu_waiting: Number((this.#waited / seconds).toFixed(3)),
@@ -94,8 +94,8 @@ export class UsageMeter {
    * Adds the growth of the totals. They fall while a process that has ended is no longer listed and its parent has not inherited its
    * totals yet, and permanently if nobody inherits them. Only the second decrease in a row counts as permanent.
    */
-  #count(totals: Totals): void {
-    const growth = (name: keyof Totals): number => totals[name] - this.#counted[name];
+  #count(totals: ProcessTotals): void {
+    const growth = (name: keyof ProcessTotals): number => totals[name] - this.#counted[name];
     const isFall = [growth('cpuSeconds'), growth('diskRead'), growth('diskWritten')].some((each) => each < 0);
     if (!isFall) {
       this.#used = {

@@ -48,7 +48,7 @@ export const ACCOUNT_COLUMNS = { ...COLUMNS, ...LIMITS };
 export type OwnLimits = RecordOf<typeof LIMITS>;
 type AccountWords = RecordOf<typeof WORDS>;
 export type NewAccount = RecordOf<typeof ADDED>;
-export type Account = RecordOf<typeof COLUMNS> & { readonly limits: OwnLimits };
+export type StoredAccount = RecordOf<typeof COLUMNS> & { readonly limits: OwnLimits };
 
 const readAccount = rowReader(COLUMNS);
 const readLimits = rowReader(LIMITS);
@@ -77,20 +77,20 @@ export class AccountTable {
     this.#setLimits = updater(database, 'accounts', LIMITS);
   }
 
-  find(id: string): Account | undefined {
+  find(id: string): StoredAccount | undefined {
     const row = this.#sql.get.get(id);
     return row && toAccount(row);
   }
 
   /** @throws AppError `missing` if the account does not exist. */
-  get(id: string): Account {
+  get(id: string): StoredAccount {
     const account = this.find(id);
-    if (account === undefined) throw new AppError('missing', `Account "${id}" does not exist.`);
+    if (account === undefined) throw new AppError('missing', `StoredAccount "${id}" does not exist.`);
     return account;
   }
 
   /** All accounts, by id. */
-  list(): readonly Account[] {
+  list(): readonly StoredAccount[] {
     return this.#sql.list.all().map(toAccount);
   }
 
@@ -100,32 +100,32 @@ export class AccountTable {
   }
 
   /** @throws AppError `bad-input` for an invalid ID, `conflict` if it is taken. */
-  add(account: NewAccount): Account {
+  add(account: NewAccount): StoredAccount {
     const { id } = account;
     if (!isAccountId(id)) {
       const message = `"${id}" cannot be the ID of an account. Use up to 64 lowercase letters, digits, ".", "_" and "-", and begin with a letter or digit.`;
       throw new AppError('bad-input', message);
     }
     const { changes } = this.#insert(account);
-    if (changes === 0) throw new AppError('conflict', `Account "${id}" already exists.`);
+    if (changes === 0) throw new AppError('conflict', `StoredAccount "${id}" already exists.`);
     return this.get(id);
   }
 
   /** Disables an account, or enables it again when `disabledAt` is null. */
-  setDisabled(id: string, disabledAt: number | null): Account {
+  setDisabled(id: string, disabledAt: number | null): StoredAccount {
     this.#sql.setDisabled.run(disabledAt, this.get(id).id);
     return this.get(id);
   }
 
   /** Changes the given words. */
-  edit(id: string, changes: Partial<AccountWords>): Account {
+  edit(id: string, changes: Partial<AccountWords>): StoredAccount {
     const { name, plan } = this.get(id);
     this.#edit(id, { name, plan, ...changes });
     return this.get(id);
   }
 
   /** Makes an account a member of a group and no other, or of none. */
-  setGroup(id: string, group: string | null): Account {
+  setGroup(id: string, group: string | null): StoredAccount {
     this.#setGroup(this.get(id).id, { group });
     return this.get(id);
   }
@@ -141,7 +141,7 @@ export class AccountTable {
   }
 
   /** Changes the given limits; null means the service's default. */
-  setLimits(id: string, changes: Partial<OwnLimits>): Account {
+  setLimits(id: string, changes: Partial<OwnLimits>): StoredAccount {
     this.#setLimits(id, { ...this.get(id).limits, ...changes });
     return this.get(id);
   }
@@ -152,6 +152,6 @@ export function isAccountId(id: string): boolean {
   return ACCOUNT_ID.test(id);
 }
 
-function toAccount(row: Record<string, SQLOutputValue>): Account {
+function toAccount(row: Record<string, SQLOutputValue>): StoredAccount {
   return { ...readAccount(row), limits: readLimits(row) };
 }

@@ -11,7 +11,7 @@ const USE_RESOLUTION_MS = 60_000;
 
 /** What a key can be restricted to. */
 export const SCOPES = ['submit', 'read', 'cancel', 'secrets'] as const;
-export type Scope = (typeof SCOPES)[number];
+export type KeyScope = (typeof SCOPES)[number];
 
 /** A key as the table stores it, without its digest. Times in milliseconds since 1970. */
 export const KEY_COLUMNS = {
@@ -28,9 +28,9 @@ export const KEY_COLUMNS = {
   /** The scopes of a restricted key, separated by commas. */
   scopes: nullable(text('scopes')),
 };
-export type ApiKey = RecordOf<typeof KEY_COLUMNS>;
-type NewKey = Pick<ApiKey, 'account' | 'label' | 'createdAt' | 'expiresAt'> &
-  Partial<Pick<ApiKey, 'budget' | 'scopes'>>;
+export type StoredKey = RecordOf<typeof KEY_COLUMNS>;
+type NewKey = Pick<StoredKey, 'account' | 'label' | 'createdAt' | 'expiresAt'> &
+  Partial<Pick<StoredKey, 'budget' | 'scopes'>>;
 const toKey = rowReader(KEY_COLUMNS);
 
 const SQL = {
@@ -59,7 +59,7 @@ export class ApiKeyTable {
 
   /** Creates a key for an account that exists. The secret is only in the result, and stored nowhere. */
   add({ account, label, createdAt, expiresAt, budget = null, scopes = null }: NewKey): {
-    readonly key: ApiKey;
+    readonly key: StoredKey;
     readonly secret: string;
   } {
     const secret = `fw_${randomBytes(KEY_BYTES).toString('base64url')}`;
@@ -69,37 +69,37 @@ export class ApiKeyTable {
   }
 
   /** The key with this digest, even if it is revoked or expired. */
-  find(digest: Buffer): ApiKey | undefined {
+  find(digest: Buffer): StoredKey | undefined {
     const row = this.#sql.byDigest.get(digest);
     return row && toKey(row);
   }
 
   /** @throws AppError `missing` if the key does not exist. */
-  get(id: string): ApiKey {
+  get(id: string): StoredKey {
     const row = this.#sql.get.get(id);
     if (row === undefined) throw new AppError('missing', `Key ${id} does not exist.`);
     return toKey(row);
   }
 
   /** The keys of one account or of all, oldest first, including invalid ones. */
-  list(account?: string): readonly ApiKey[] {
+  list(account?: string): readonly StoredKey[] {
     return this.#sql.list.all(account ?? null).map(toKey);
   }
 
   /** Revokes a key for good. A second call changes nothing. */
-  revoke(id: string, at: number): ApiKey {
+  revoke(id: string, at: number): StoredKey {
     this.#sql.revoke.run(at, id);
     return this.get(id);
   }
 
   /** Records that a key was used, at most once a minute. */
-  noteUse({ id, lastUsedAt }: ApiKey, at: number): void {
+  noteUse({ id, lastUsedAt }: StoredKey, at: number): void {
     if (at - (lastUsedAt ?? 0) >= USE_RESOLUTION_MS) this.#sql.use.run(at, id);
   }
 }
 
 /** Whether a key may be used for this. A key without scopes may be used for everything. */
-export function hasScope({ scopes }: Pick<ApiKey, 'scopes'>, scope: Scope): boolean {
+export function hasScope({ scopes }: Pick<StoredKey, 'scopes'>, scope: KeyScope): boolean {
   return scopes === null || scopes.split(',').includes(scope);
 }
 

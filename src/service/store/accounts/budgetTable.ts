@@ -45,8 +45,8 @@ const COLUMNS = {
   cost: integer('cost'),
 };
 /** A group of accounts, or a project, with what its jobs may cost together. */
-export type Budget = RecordOf<typeof COLUMNS>;
-type BudgetChanges = Partial<Pick<Budget, 'budget' | 'runningJobs'>>;
+export type StoredBudget = RecordOf<typeof COLUMNS>;
+type BudgetChanges = Partial<Pick<StoredBudget, 'budget' | 'runningJobs'>>;
 /** Whose budgets a job counts against. */
 export type BudgetOwner = Partial<Pick<StoredJob, BudgetKind>>;
 
@@ -78,24 +78,24 @@ export class BudgetTable {
     this.#sql.count.run();
   }
 
-  find(kind: BudgetKind, name: string): Budget | undefined {
+  find(kind: BudgetKind, name: string): StoredBudget | undefined {
     const row = this.#sql.get.get(kind, name);
     return row && toBudget(row);
   }
 
   /** @throws AppError `missing` if it does not exist. */
-  get(kind: BudgetKind, name: string): Budget {
+  get(kind: BudgetKind, name: string): StoredBudget {
     const found = this.find(kind, name);
     if (found === undefined) throw new AppError('missing', `The ${kind} "${name}" does not exist.`);
     return found;
   }
 
-  list(kind: BudgetKind): readonly Budget[] {
+  list(kind: BudgetKind): readonly StoredBudget[] {
     return this.#sql.list.all(kind).map(toBudget);
   }
 
   /** Earlier jobs of that name count too. @throws AppError `conflict` if it exists. */
-  add({ kind, name, createdAt, budget, runningJobs }: Omit<Budget, 'cost'>): Budget {
+  add({ kind, name, createdAt, budget, runningJobs }: Omit<StoredBudget, 'cost'>): StoredBudget {
     const { changes } = this.#sql.insert.run(kind, name, createdAt, budget, runningJobs);
     if (changes === 0) throw new AppError('conflict', `The ${kind} "${name}" already exists.`);
     this.#sql.count.run();
@@ -103,7 +103,7 @@ export class BudgetTable {
   }
 
   /** A budget below the cost is possible: no job is accepted until it is raised. */
-  edit(kind: BudgetKind, name: string, changes: BudgetChanges): Budget {
+  edit(kind: BudgetKind, name: string, changes: BudgetChanges): StoredBudget {
     const { budget, runningJobs } = { ...this.get(kind, name), ...changes };
     this.#sql.edit.run(budget, runningJobs, kind, name);
     return this.get(kind, name);

@@ -18,7 +18,7 @@ const COLUMNS = {
 /** The sums of one account's jobs. */
 export type AccountUsage = RecordOf<typeof OF_ACCOUNT>;
 /** The sums of one account's jobs in one group, of one project, on one machine class. */
-export type Usage = RecordOf<typeof COLUMNS>;
+export type UsageSum = RecordOf<typeof COLUMNS>;
 const toAccountUsage = rowReader(OF_ACCOUNT);
 const toUsage = rowReader(COLUMNS);
 
@@ -42,7 +42,7 @@ export class UsageTable {
   }
 
   /** Sums the jobs that ended from `from` to just before `to`, of one account or of all. */
-  read(from: number, to: number, account?: string): readonly Usage[] {
+  read(from: number, to: number, account?: string): readonly UsageSum[] {
     return this.#sql.read.all(from, to, account ?? null).map(toUsage);
   }
 

@@ -1,10 +1,10 @@
 import type { DatabaseSync, SQLInputValue, StatementResultingChanges, StatementSync } from 'node:sqlite';
-import { byColumnName, type Columns, type WrittenOf } from './tableColumns.ts';
+import { byColumnName, type TableColumns, type WrittenOf } from './tableColumns.ts';
 
 /** Prepared statements by name. */
 export type Statements<Texts> = { readonly [Name in keyof Texts]: StatementSync };
 /** Adds a record as a row. */
-export type Insert<C extends Columns> = (record: WrittenOf<C>) => StatementResultingChanges;
+export type Insert<C extends TableColumns> = (record: WrittenOf<C>) => StatementResultingChanges;
 
 /** Prepares statements, each under its name. */
 export function prepareAll<Texts extends Readonly<Record<string, string>>>(
@@ -17,14 +17,14 @@ export function prepareAll<Texts extends Readonly<Record<string, string>>>(
 }
 
 /** @param into the start of the statement, like `INSERT INTO jobs`. */
-export function inserter<C extends Columns>(database: DatabaseSync, into: string, columns: C): Insert<C> {
+export function inserter<C extends TableColumns>(database: DatabaseSync, into: string, columns: C): Insert<C> {
   const names = namesOf(columns);
   const statement = database.prepare(`${into} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`);
   return (record) => statement.run(...valuesOf(columns, record));
 }
 
 /** Returns a function that sets these columns in the row with an ID. */
-export function updater<C extends Columns>(
+export function updater<C extends TableColumns>(
   database: DatabaseSync,
   table: string,
   columns: C,
@@ -35,7 +35,7 @@ export function updater<C extends Columns>(
 }
 
 /** Adds the columns that a table of an earlier version lacks. They must be nullable, because its rows have no value for them. */
-export function addMissingColumns(database: DatabaseSync, table: string, columns: Columns): void {
+export function addMissingColumns(database: DatabaseSync, table: string, columns: TableColumns): void {
   const found = database.prepare(`PRAGMA table_info(${table})`).all();
   const known = new Set(found.map(({ name }) => name));
   for (const { name, type } of Object.values(columns)) {
@@ -43,10 +43,10 @@ export function addMissingColumns(database: DatabaseSync, table: string, columns
   }
 }
 
-function namesOf(columns: Columns): readonly string[] {
+function namesOf(columns: TableColumns): readonly string[] {
   return Object.values(columns).map(({ name }) => name);
 }
 
-function valuesOf<C extends Columns>(columns: C, record: WrittenOf<C>): readonly SQLInputValue[] {
+function valuesOf<C extends TableColumns>(columns: C, record: WrittenOf<C>): readonly SQLInputValue[] {
   return Object.values(byColumnName(columns, record));
 }

@@ -7,16 +7,16 @@ interface Column<T> {
   readonly read: (value: SQLOutputValue) => T;
 }
 
-export type Columns = Readonly<Record<string, Column<SQLInputValue>>>;
+export type TableColumns = Readonly<Record<string, Column<SQLInputValue>>>;
 type Row = Readonly<Record<string, SQLInputValue>>;
 
-type Value<C extends Columns, Field extends keyof C> = ReturnType<C[Field]['read']>;
+type Value<C extends TableColumns, Field extends keyof C> = ReturnType<C[Field]['read']>;
 
 /** The record that rows with these columns are read into, one field for each column. */
-export type RecordOf<C extends Columns> = { readonly [Field in keyof C]: Value<C, Field> };
+export type RecordOf<C extends TableColumns> = { readonly [Field in keyof C]: Value<C, Field> };
 
 /** The record that a row with these columns is written from. A column that may be null can be left out. */
-export type WrittenOf<C extends Columns> = {
+export type WrittenOf<C extends TableColumns> = {
   readonly [Field in keyof C as null extends Value<C, Field> ? never : Field]: Value<C, Field>;
 } & { readonly [Field in keyof C as null extends Value<C, Field> ? Field : never]?: Value<C, Field> };
 
@@ -35,7 +35,7 @@ export function nullable<T>({ read, ...column }: Column<T>): Column<T | null> {
 }
 
 /** Returns a function that reads a row into a record. */
-export function rowReader<C extends Columns>(columns: C): (row: Record<string, SQLOutputValue>) => RecordOf<C> {
+export function rowReader<C extends TableColumns>(columns: C): (row: Record<string, SQLOutputValue>) => RecordOf<C> {
   const fields = Object.entries(columns);
   return (row) => {
     const record: Record<string, unknown> = {};
@@ -46,6 +46,6 @@ export function rowReader<C extends Columns>(columns: C): (row: Record<string, S
 }
 
 /** The values of a record by the names of their columns. */
-export function byColumnName(columns: Columns, record: Row): Row {
+export function byColumnName(columns: TableColumns, record: Row): Row {
   return Object.fromEntries(Object.entries(columns).map(([field, { name }]) => [name, record[field] ?? null]));
 }

@@ -9,7 +9,7 @@ import type {
 } from '../../../remote/protocol/schemas.ts';
 import type { JobState } from '../../../remote/protocol/states.ts';
 import { prepareAll, type Statements } from '../database/sqlStatements.ts';
-import { type Ending, isUnpriced, type StoredJob } from './jobTable.ts';
+import { type Ending, isUnpricedJob, type StoredJob } from './jobTable.ts';
 import { parseOwnJson } from '../../../core/jsonFields.ts';
 import { type Disposable, Emitter } from '../../../core/processes/lifetime.ts';
 
@@ -38,7 +38,7 @@ export function stateEvent(state: JobState, at: number, reason?: string): Servic
 /** The last event of a job. @param credits what it was charged. */
 export function endEvent(job: StoredJob, { state, exitCode }: Ending, credits: number): ServiceEvent {
   const machine = { unpriced_cpus: job.unpricedCpus, unpriced_gpus: job.unpricedGpus };
-  const data = { state, exit_code: exitCode, credits_charged: credits, ...(isUnpriced(job) && machine) };
+  const data = { state, exit_code: exitCode, credits_charged: credits, ...(isUnpricedJob(job) && machine) };
   return { type: 'end', data };
 }
 

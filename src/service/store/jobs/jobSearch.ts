@@ -5,7 +5,7 @@ import { prepareAll, type Statements } from '../database/sqlStatements.ts';
 import { type StoredJob, toJob } from './jobTable.ts';
 
 /** The search criteria. An absent one matches every job. */
-export interface JobFilter {
+export interface JobQuery {
   readonly account?: string | undefined;
   readonly state?: JobState | undefined;
   readonly project?: string | undefined;
@@ -35,7 +35,7 @@ export class JobSearch {
 
   /** The newest matching jobs, newest first, older than the job `before` if given. Other work continues meanwhile. */
   async find(
-    { account, state, project, machineClass, since = 0 }: JobFilter,
+    { account, state, project, machineClass, since = 0 }: JobQuery,
     { limit, before }: { readonly limit: number; readonly before?: StoredJob | undefined },
   ): Promise<readonly StoredJob[]> {
     const filter = {

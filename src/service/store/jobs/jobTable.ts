@@ -79,7 +79,7 @@ export type StoreChange =
   | { readonly type: 'events'; readonly count: number };
 
 /** Whether the machine class of a job had no price when it was submitted, so that it costs no credits. */
-export function isUnpriced({ unpricedCpus = null }: Pick<NewJob, 'unpricedCpus'>): boolean {
+export function isUnpricedJob({ unpricedCpus = null }: Pick<NewJob, 'unpricedCpus'>): boolean {
   return unpricedCpus !== null;
 }
 

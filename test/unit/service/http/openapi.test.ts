@@ -4,7 +4,7 @@ import { Hono } from 'hono';
 import type { AppEnv } from '../../../../src/service/http/access/appEnv.ts';
 import { describeApi } from '../../../../src/service/http/openapi.ts';
 import { addRoutes, type RouteHandlers, ROUTES } from '../../../../src/service/http/apiRoutes.ts';
-import { type Scope, SCOPES } from '../../../../src/service/store/accounts/apiKeys.ts';
+import { type KeyScope, SCOPES } from '../../../../src/service/store/accounts/apiKeys.ts';
 import { assertContract } from '../../contract.ts';
 
 interface Operation {
@@ -16,11 +16,11 @@ test('the description of the service is the one that clients rely on', () => {
 });
 
 test('a key gets as far as a handler exactly if it has a scope that the description names', async () => {
-  let scopes: readonly Scope[] = [];
+  let scopes: readonly KeyScope[] = [];
   const app = new Hono<AppEnv>();
   app.use((context, next) => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else of a key is read before a handler
-    context.set('visit', { key: { scopes: scopes.join(',') } } as AppEnv['Variables']['visit']);
+    context.set('caller', { key: { scopes: scopes.join(',') } } as AppEnv['Variables']['caller']);
     return next();
   });
   const handlers = Object.fromEntries(Object.keys(ROUTES).map((name) => [name, () => new Response('handled')]));

@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { MarkedLineWriter } from '../../../../src/core/text/markedLines.ts';
 import type { LogEventData } from '../../../../src/remote/protocol/schemas.ts';
-import { type OutputPage, readOutput } from '../../../../src/service/jobs/outputReader.ts';
+import { type OutputPage, readOutputPage } from '../../../../src/service/jobs/outputReader.ts';
 import { OutputLog } from '../../../../src/service/runner/output/outputLog.ts';
 
 /** As from this machine and as over a network: there is no difference but the way to it. */
 async function read(path: string, offset: number): Promise<OutputPage | undefined> {
-  const page = await readOutput(path, offset, true);
-  assert.deepEqual(await readOutput(path, offset, false), page);
+  const page = await readOutputPage(path, offset, true);
+  assert.deepEqual(await readOutputPage(path, offset, false), page);
   return page;
 }
 
@@ -66,8 +66,14 @@ test('a link or a pipe in its place is neither followed nor waited for', async (
   const path = logPath(t);
   for (const place of [() => symlinkSync('/etc/hostname', path), () => execFileSync('mkfifo', [path])]) {
     place();
-    await assert.rejects(readOutput(path, 0, false), /output\.ndjson was changed by something other than the service/);
-    await assert.rejects(readOutput(path, 0, true), /output\.ndjson was changed by something other than the service/);
+    await assert.rejects(
+      readOutputPage(path, 0, false),
+      /output\.ndjson was changed by something other than the service/,
+    );
+    await assert.rejects(
+      readOutputPage(path, 0, true),
+      /output\.ndjson was changed by something other than the service/,
+    );
     rmSync(path);
   }
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { MarkedLineReader, textOf } from '../../../../src/core/text/markedLines.ts';
-import { readOutput } from '../../../../src/service/jobs/outputReader.ts';
+import { readOutputPage } from '../../../../src/service/jobs/outputReader.ts';
 import { OutputLog } from '../../../../src/service/runner/output/outputLog.ts';
 import { randomFrom, TIMES } from '../../../random.ts';
 import { heldMegabytes } from '../../heldMemory.ts';
@@ -35,7 +35,11 @@ test('whatever a job prints is taken into its log within the limit, and read fro
     log.close();
     assert.ok(statSync(path).size < maxBytes + 400_000, `seed ${seed}: ${statSync(path).size} bytes`);
     let offset = 0;
-    for (let page = await readOutput(path, 0, true); page !== undefined; page = await readOutput(path, offset, true)) {
+    for (
+      let page = await readOutputPage(path, 0, true);
+      page !== undefined;
+      page = await readOutputPage(path, offset, true)
+    ) {
       assert.ok(page.offset > offset, `seed ${seed} continues`);
       offset = page.offset;
       for (const event of page.events) structuredClone(JSON.parse(JSON.stringify(event)));
@@ -92,9 +96,9 @@ test('marks without an end take a time that grows with their number and no faste
 test('a log of a job that writes there itself ends the reading, and does not hold it up', async (t) => {
   const path = logPath(t);
   writeFileSync(path, '{"}\n'.repeat(200_000));
-  await assert.rejects(readOutput(path, 0, true), /output\.ndjson was changed by something other than the service/);
+  await assert.rejects(readOutputPage(path, 0, true), /output\.ndjson was changed by something other than the service/);
   const nested = `${'['.repeat(60_000)}${']'.repeat(60_000)}`;
   writeFileSync(path, `{"flow":{"type":"x","run":1,"a":${nested}}}\n{"stream":"stdout","text":"x","a":${nested}}\n`);
-  const page = await readOutput(path, 0, true);
+  const page = await readOutputPage(path, 0, true);
   assert.doesNotThrow(() => JSON.stringify(page));
 });

@@ -6,23 +6,23 @@ import { costTitle, shownCost, shownName, shownRuntime, shownState, shownTime } 
 import { document, facts, type Html, note } from './documentLayout.ts';
 
 /** A part of a job's output. */
-export interface LogPart {
+export interface OutputPart {
   /** Clean text; empty without output. */
   readonly text: string;
   /** The first event of this part if there are events before it. */
   readonly earlier: number | undefined;
 }
 
-export interface ShownJob {
+export interface JobOfPage {
   readonly who: string;
   readonly job: StoredJob;
-  readonly log: LogPart;
+  readonly log: OutputPart;
   /** Whether the log is shown to its end. */
   readonly isLastPart: boolean;
 }
 
 /** One job with a part of its output. @param now milliseconds since 1970. */
-export function jobView({ who, job, log, isLastPart }: ShownJob, now: number): Html {
+export function jobView({ who, job, log, isLastPart }: JobOfPage, now: number): Html {
   const pairs: [string, string | Html][] = [
     ['State', shownState(job.state)],
     ['Project', job.project === null ? '–' : shownName(job.project)],
@@ -48,7 +48,7 @@ export function jobView({ who, job, log, isLastPart }: ShownJob, now: number): H
   return document({ title: shownName(job.script), who, body });
 }
 
-function emptyText({ finishedAt }: StoredJob, { earlier }: LogPart, isLastPart: boolean): string {
+function emptyText({ finishedAt }: StoredJob, { earlier }: OutputPart, isLastPart: boolean): string {
   if (!isLastPart || earlier !== undefined) return 'This part has no output.';
   return finishedAt === null
     ? 'The job has written nothing yet.'

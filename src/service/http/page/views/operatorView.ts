@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { formatCount, formatInteger } from '../../../../core/text/format.ts';
 import { printableLine } from '../../../../core/text/printable.ts';
 import type { HealthReport } from '../../../health/health.ts';
-import type { Account } from '../../../store/accounts/accountTable.ts';
+import type { StoredAccount } from '../../../store/accounts/accountTable.ts';
 import type { Balances } from '../../../store/accounts/creditLedger.ts';
 import type { StoredJob } from '../../../store/jobs/jobTable.ts';
 import { barPlot, type Slot } from './barPlot.ts';
@@ -34,7 +34,7 @@ export interface ShownUsage {
 }
 
 interface AccountRow {
-  readonly account: Account;
+  readonly account: StoredAccount;
   readonly balances: Balances;
   readonly queued: number;
   readonly active: number;

@@ -4,7 +4,7 @@ import { describeHours, hoursOf } from '../../../../core/text/machineHours.ts';
 import { printableLine } from '../../../../core/text/printable.ts';
 import type { JobState } from '../../../../remote/protocol/states.ts';
 import { toCredits } from '../../../store/accounts/creditLedger.ts';
-import { isUnpriced, type StoredJob } from '../../../store/jobs/jobTable.ts';
+import { isUnpricedJob, type StoredJob } from '../../../store/jobs/jobTable.ts';
 import type { Html } from './documentLayout.ts';
 
 const KINDS: Readonly<Record<JobState, string>> = {
@@ -58,7 +58,7 @@ export const COST_TITLES: readonly string[] = ['Credits', 'Cost'];
 
 /** The title of the costs of these jobs. */
 export function costTitle(jobs: readonly StoredJob[]): string {
-  return jobs.some(isUnpriced) ? 'Cost' : 'Credits';
+  return jobs.some(isUnpricedJob) ? 'Cost' : 'Credits';
 }
 
 /** What an ended job cost, or what is reserved for another; without a price, what a job has used until `now`. */

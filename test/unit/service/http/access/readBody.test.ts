@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { test } from 'node:test';
-import { readBody } from '../../../../../src/service/http/access/readBody.ts';
+import { readRequestBody } from '../../../../../src/service/http/access/readBody.ts';
 
 test('a body that is sent bit by bit ends with its connection, in a time that suits the largest one', async (t) => {
   const server = createServer();
@@ -17,6 +17,6 @@ test('a body that is sent bit by bit ends with its connection, in a time that su
   const drip = setInterval(() => client.write('.'), 10);
   t.after(() => clearInterval(drip));
   const before = client.bytesWritten;
-  await assert.rejects(readBody(incoming, 1_000_000, 300));
+  await assert.rejects(readRequestBody(incoming, 1_000_000, 300));
   assert.ok(client.bytesWritten > before, 'it was sent meanwhile');
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Visit } from '../../../../../src/service/http/access/keyAuthenticator.ts';
+import type { Caller } from '../../../../../src/service/http/access/keyAuthenticator.ts';
 import { OperatorLinks } from '../../../../../src/service/http/page/operatorLinks.ts';
 import { SessionTable } from '../../../../../src/service/http/page/sessions.ts';
 
@@ -8,7 +8,7 @@ const MINUTE = 60_000;
 const OPERATOR = { type: 'operator' } as const;
 
 const person = (id: string) =>
-  ({ type: 'person', visit: { account: { id }, key: { id: `key of ${id}` } } as Visit }) as const;
+  ({ type: 'person', caller: { account: { id }, key: { id: `key of ${id}` } } as Caller }) as const;
 
 test('a session ends after an hour without a request, and after twelve hours in any case', () => {
   let now = 0;

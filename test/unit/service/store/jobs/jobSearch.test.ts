@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { JobFilter } from '../../../../../src/service/store/jobs/jobSearch.ts';
+import type { JobQuery } from '../../../../../src/service/store/jobs/jobSearch.ts';
 import { storeOf } from '../storeOf.ts';
 
 test('jobs of all accounts are found by what is given, newest first, page by page', async (t) => {
@@ -11,7 +11,7 @@ test('jobs of all accounts are found by what is given, newest first, page by pag
   await add('b', { account: 'bob', project: 'p', createdAt: 2_000 });
   await add('c', { machineClass: 'gpu', createdAt: 2_001 });
   finish(await add('d', { project: 'p', createdAt: 3_000 }));
-  const find = async (filter: JobFilter, limit = 9, before?: string): Promise<string> => {
+  const find = async (filter: JobQuery, limit = 9, before?: string): Promise<string> => {
     const found = await jobSearch.find(filter, {
       limit,
       before: before === undefined ? undefined : store.jobs.get(before),
