@@ -18,7 +18,6 @@ const NO_TEXTS: Readonly<Record<string, readonly string[]>> = {
   'extension/jobs/log/logDocuments.ts': ['`${FOLDER}${name} (part ${index + 1}).log`'],
   'extension/submit/profileEditor.ts': ["'farwharf profiles'"],
   'extension/search/answers/answers.ts': ["'Answer'"],
-  'extension/search/index/indexStatusItem.ts': ["'Farwharf Index'"],
   'extension/status/statusText.ts': ["'Farwharf'"],
   // The title in a page's HTML, which no window shows.
   'extension/flows/canvas/canvasPanel.ts': ["'Flow'"],
@@ -89,7 +88,7 @@ const NO_TEXTS: Readonly<Record<string, readonly string[]>> = {
   ],
   'extension/jobs/endHooks.ts': ['`end ${record.id}`'],
   'extension/search/index/recentSearches.ts': ["'recent searches'"],
-  'extension/search/search.ts': ["'index paused'"],
+  'extension/search/search.ts': ["'index paused'", "'Farwharf Index'"],
   'extension/jobs/store/jobGroups.ts': ['`state ${icon}`', "`project ${project ?? ''}`"],
   'extension/submit/preflight/submitMemory.ts': ['`folder ${folder}`', '`folder ${folder}`'],
   'extension/submit/submit.ts': ['`${uri.fsPath} profile ${asked.profile}`'],
