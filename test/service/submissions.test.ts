@@ -9,7 +9,8 @@ import { Selections } from '../../src/jobs/selection/selections.ts';
 import { directLedger } from '../../src/jobs/ledger/asyncLedger.ts';
 import { JobLedger } from '../../src/jobs/ledger/ledger.ts';
 import { settleEarlier } from '../../src/jobs/send/settle.ts';
-import { submitWorkspace } from '../../src/jobs/send/pack.ts';
+import { planSubmit } from '../../src/jobs/plan/plan.ts';
+import { sendPlan } from '../../src/jobs/send/pack.ts';
 import { RemoteClient } from '../../src/remote/client.ts';
 import type { ServiceConfig } from '../../src/service/serviceConfig.ts';
 import { DEFAULT_PROXY } from '../../src/service/config/configSections.ts';
@@ -209,8 +210,9 @@ async function sender(t: TestContext, url: string, key: string) {
   const ledger = directLedger(jobs);
   const selections = new Selections();
   const selection = await selections.select(folder, { isTrusted: true });
-  const request = { host: 'https://jobs.example.org', selection, script: 'a.sh', maxRuntime: 600, isTrusted: true };
-  const submit = () => submitWorkspace({ service: client, selections, ledger, home }, request);
+  const target = { host: 'https://jobs.example.org', service: 'jobs.example.org', account: undefined };
+  const plan = planSubmit(target, { script: 'a.sh', maxRuntime: 600, include: [], exclude: [] }, selection);
+  const submit = () => sendPlan({ service: client, selections, ledger, home }, plan, { isTrusted: true });
   return { client, jobs, ledger, submit };
 }
 

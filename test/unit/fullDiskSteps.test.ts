@@ -13,7 +13,8 @@ import { downloadResults } from '../../src/jobs/results/resultDownload.ts';
 import { Selections } from '../../src/jobs/selection/selections.ts';
 import { JobLedger } from '../../src/jobs/ledger/ledger.ts';
 import { ResultJournals } from '../../src/jobs/results/resultJournals.ts';
-import { submitWorkspace } from '../../src/jobs/send/pack.ts';
+import { planSubmit } from '../../src/jobs/plan/plan.ts';
+import { sendPlan } from '../../src/jobs/send/pack.ts';
 import { Index } from '../../src/retrieval/index/index.ts';
 import { selectSearchable } from '../../src/workspace/select/searchableFiles.ts';
 import { makeRecord } from './jobs/fixtures.ts';
@@ -83,7 +84,8 @@ test('a submit that finds too little room at any step says which disk is full, a
   writeTree(folder, { 'a.sh': 'true', 'b.txt': 'text' });
   const selections = new Selections();
   const selection = await selections.select(folder, { isTrusted: true });
-  const request = { host: 'https://jobs.example.org', selection, script: 'a.sh', maxRuntime: 600, isTrusted: true };
+  const target = { host: 'https://jobs.example.org', service: 'jobs.example.org', account: undefined };
+  const plan = planSubmit(target, { script: 'a.sh', maxRuntime: 600, include: [], exclude: [] }, selection);
   let refusals = 0;
   for (let pages = 0; ; pages += 1) {
     assert.ok(pages < MOST_PAGES);
@@ -104,7 +106,7 @@ test('a submit that finds too little room at any step says which disk is full, a
     const jobs = new JobLedger(home);
     const isInMemory = jobs.problem !== undefined;
     const deps = { service: service as never, selections, ledger: directLedger(jobs), home };
-    const error: unknown = await submitWorkspace(deps, request).then(
+    const error: unknown = await sendPlan(deps, plan, { isTrusted: true }).then(
       () => undefined,
       (caught: unknown) => caught,
     );

@@ -78,10 +78,10 @@ export function showSelection(
   const estimate = estimateAsJson(dryRun);
   terminal.json({ ...selectionAsJson(selection, findingsAsJson(dryRun)), ...estimate, ...(jobs && { jobs }) });
   if (!terminal.isJson) for (const { path } of selection.files) terminal.answer(path);
-  const { draft } = dryRun;
-  if (!terminal.isJson && draft?.batch !== undefined) terminal.note(describeBatch(selection.root, draft));
+  const { plan } = dryRun;
+  if (!terminal.isJson && plan?.draft.batch !== undefined) terminal.note(describeBatch(selection.root, plan.draft));
   if (!terminal.isJson) for (const line of describeExclusions(selection)) terminal.note(line);
-  if (dryRun.packages !== undefined) terminal.note(`  packages: ${describePackages(dryRun.packages)}`);
+  if (plan?.packages !== undefined) terminal.note(`  packages: ${describePackages(plan.packages)}`);
   for (const finding of dryRun.findings) terminal.note(`  ${finding.severity}: ${describeWithFlag(finding)}`);
   if (dryRun.unchecked !== undefined) terminal.note(dryRun.unchecked);
   const outcome =

@@ -1,5 +1,5 @@
 import { formatBytes, formatCredits, formatDuration } from '../../core/text/format.ts';
-import type { SubmitPhase } from '../../jobs/send/pack.ts';
+import type { SubmitPhase } from '../../jobs/send/send.ts';
 import { isUnpriced } from '../../jobs/ledger/record.ts';
 import { highestCost } from '../../jobs/sweeps/sweep.ts';
 import { Progress } from '../terminal/progress.ts';

@@ -1,119 +1,150 @@
 import { AppError } from '../../core/errors.ts';
-import { batchFindings } from '../../jobs/batch/batchTerms.ts';
-import { firstDraft } from '../../jobs/plan/draft.ts';
-import { describePackages, forecastPackages } from '../../jobs/plan/packages.ts';
+import { formatCount, formatCredits } from '../../core/text/format.ts';
+import { describeParameters } from '../../jobs/ledger/parameters.ts';
 import { describeEstimate } from '../../jobs/plan/estimate.ts';
-import { planSubmit, type SubmitPlan, type SubmitTarget } from '../../jobs/plan/plan.ts';
+import { describePlannedHours, hasPricedJobs, highestPlannedCost, type JobPlans } from '../../jobs/plan/jobPlans.ts';
+import { describePackages } from '../../jobs/plan/packages.ts';
 import { refuseErrors } from '../../jobs/plan/preflight.ts';
-import { sendPlan } from '../../jobs/send/pack.ts';
-import { reviewFindings } from '../../jobs/plan/reviewFindings.ts';
-import { type JobReview, reviewJob } from '../../jobs/selection/jobReview.ts';
-import { Selections, withFiles } from '../../jobs/selection/selections.ts';
-import type { Selection } from '../../workspace/select/selection.ts';
+import { resolveHost } from '../../jobs/service/host.ts';
+import {
+  type Preflight,
+  reviewJobs,
+  submitJobs,
+  type SubmitRequest,
+  type SubmitService,
+} from '../../jobs/submit/submit.ts';
 import type { Context } from '../command/context.ts';
-import { prepareFlowJob } from '../flows/flowSubmission.ts';
 import { Session } from '../session/session.ts';
 import { checkUnanswered } from '../session/unansweredSubmit.ts';
-import { offerLineEnds } from './offerLineEnds.ts';
-import { selectToSend } from './selectToSend.ts';
+import { runSweep } from '../sweeps/runSweep.ts';
+import { FilesToSend } from './filesToSend.ts';
 import { describeExclusions, describeSize, showSelection } from './selectionSummary.ts';
 import { SendingReport } from './sendingReport.ts';
-import { finishSubmit } from './submitEnd.ts';
 import { describeBatch, readSubmission } from './submitBatch.ts';
+import { finishSubmit } from './submitEnd.ts';
 import { DEFAULT_TERMS, readVenv, type SubmitFlags } from './submitFlags.ts';
-import { checkDryRun, describeWithFlag, readAccount, targetOf } from './submitPreflight.ts';
-import { submitSweep } from './submitSweep.ts';
-import { agreeToProfile, submitTerms, withServiceOf } from './submitProfile.ts';
+import { checkDryRun, describeWithFlag, targetOf } from './submitPreflight.ts';
+import { allowProfile, grantedBy, submitTerms, withServiceOf } from './submitProfile.ts';
 
-/** `farwharf submit`: sends a folder as a job. With `--watch` or `--download` it returns after the job ended. */
+/**
+ * `farwharf submit`: sends a folder as a job, or as one for each combination of a profile's matrix. With `--watch` or `--download` it returns
+ * after they ended.
+ */
 export async function submit(context: Context, argument: string, flags: SubmitFlags): Promise<number> {
   const { folder, job } = await readSubmission(argument, flags);
   const venv = flags.venv === undefined ? undefined : await readVenv(flags.venv);
-  if (job !== undefined && job.combinations.length > 1) return submitSweep(context, { folder, job, venv }, flags);
-  const terms = submitTerms(job, flags, context.env);
-  const { script } = terms;
-  const select = () => selectToSend(folder, context, terms);
-  let selection = await select();
-  if (script !== undefined && !flags.dryRun && (await offerLineEnds(selection, script, context)))
-    selection = await select();
-  await using flow = script === undefined ? undefined : await prepareFlowJob(selection, script, flags, context);
-  const sent = flow === undefined ? selection : withFiles(selection, flow.files);
-  const selections = new Selections();
-  const summary = selections.hold(sent);
-  const intent = { ...terms, ...((terms.venv ?? venv) && { venv: { ...terms.venv, ...venv } }) };
-  const memory = { memory: { scripts: [] }, defaults: DEFAULT_TERMS, rates: [] };
-  const draft = firstDraft(intent, flow?.script ?? script ?? '', memory);
-  const review: JobReview =
-    script === undefined
-      ? { findings: [], packageFindings: [], start: undefined }
-      : await reviewJob(sent, { script, venv: draft.venv });
-  // A flow is started by a script of ours.
-  const reviewed = { ...review, start: flow === undefined ? review.start : undefined };
-  const packagesFor = (target: SubmitTarget) => forecastPackages(folder, draft.venv, target.environments);
-  const { terminal, signal } = context;
+  const terms: SubmitRequest['terms'] = (described, parameters) =>
+    submitTerms(described, parameters, { flags, venv, env: context.env });
+  const { script, include = [], exclude = [] } = terms(job, job?.combinations[0] ?? {});
+  const choice = { include, exclude };
+  const files = new FilesToSend(folder, context, flags, script);
+  const usual = { memory: { scripts: [] }, defaults: DEFAULT_TERMS, rates: [] };
+  const request = { choice, selection: await files.select(choice), script, job, terms, usual, isTrusted: true };
   const onService = await withServiceOf(job, context);
-  if (flags.dryRun) {
-    const plan = async (target: SubmitTarget) =>
-      planSubmit(target, draft, summary, reviewFindings(reviewed, target, draft), await packagesFor(target));
-    const local = [
-      ...review.findings,
-      ...review.packageFindings,
-      ...(draft.batch === undefined ? [] : batchFindings(draft.batch, undefined)),
-    ];
-    const findings = await checkDryRun(() => new Session(onService), plan, { local, intent, signal });
-    return showSelection(sent, findings, context);
-  }
+  if (flags.dryRun) return dryRun(onService, files, { ...request, script: script ?? '' });
   if (script === undefined) throw new AppError('bad-input', 'Specify a script with --script FILE.');
 
+  const { signal, terminal } = context;
   await using session = new Session(onService);
-  if (job !== undefined) await agreeToProfile(job, session, context, { selection, flags });
-  await checkUnanswered(session, context, { folder: selection.root, again: flags.again });
-  const account = await readAccount(await session.client(), { signal });
-  const target = await targetOf(session, account, intent);
-  const plan = planSubmit(target, draft, summary, reviewFindings(reviewed, target, draft), await packagesFor(target));
-  refuseErrors(plan.findings, describeWithFlag);
-  announce(sent, plan, { context, hostName: session.hostName });
+  const { host, hostName, home } = session;
   const report = new SendingReport(terminal);
   let creditsRemaining: number | null = null;
-  const record = await sendPlan(
-    { service: session.sender(), selections, ledger: session.asyncLedger, home: session.home },
-    plan,
-    {
-      signal,
-      isTrusted: true,
-      rehash: flags.rehash,
-      onPhase: (phase) => {
-        if (phase.type === 'accepted') ({ creditsRemaining } = phase);
-        report.show(phase);
-      },
+  const service: SubmitService = {
+    host,
+    name: hostName,
+    isSwitch: context.remote === undefined && host !== resolveHost({ env: context.env }),
+    granted: grantedBy(flags),
+    deps: { service: session.sender(), selections: files.selections, ledger: session.asyncLedger, home },
+    target: async (drafts) => {
+      await checkUnanswered(session, context, { folder: files.all.root, again: flags.again });
+      return targetOf(session, drafts, { signal });
     },
-  );
+    send: (_, work) =>
+      work({
+        signal,
+        rehash: flags.rehash,
+        onPhase: (phase) => {
+          if (phase.type === 'accepted') ({ creditsRemaining } = phase);
+          report.show(phase);
+        },
+      }),
+  };
+  const submitted = await submitJobs(request, files, service, {
+    chooseScript: async () => script,
+    allowProfile: (sentence, access) => allowProfile(sentence, access, context),
+    confirm: async (preflight) => announce(files, preflight, { context, hostName }),
+  });
+  if (submitted === undefined) throw new Error('Nothing at a terminal cancels a submit.');
+  if (submitted.type === 'sweep') {
+    const { watch, download, onConflict } = flags;
+    return await runSweep(session, context, submitted.sweep, { watch, download: download ? onConflict : undefined });
+  }
+  const { record } = submitted;
   const { jobId } = record;
   if (jobId === null)
     throw new AppError('outcome-unknown', 'The service accepted the job but did not return a job ID.');
-  await flow?.sent(jobId);
   const receipt = {
     job_id: jobId,
     credit_hold: record.creditHold,
     credits_remaining: creditsRemaining,
     unpriced_cpus: record.unpricedCpus,
     unpriced_gpus: record.unpricedGpus,
-    files: sent.files.length,
-    total_bytes: sent.totalBytes,
+    files: files.all.files.length,
+    total_bytes: files.all.totalBytes,
     sent_bytes: report.sentBytes,
     archive_bytes: record.archiveBytes,
   };
   return await finishSubmit({ ...record, jobId }, receipt, { session, context, flags });
 }
 
+async function dryRun(
+  context: Context,
+  files: FilesToSend,
+  request: Parameters<typeof reviewJobs>[0],
+): Promise<number> {
+  await using jobs = await reviewJobs(request, files);
+  const found = await checkDryRun(() => new Session(context), jobs, context.signal);
+  const { drafts, combinations } = jobs;
+  if (drafts.length === 1) return showSelection(files.all, found, context);
+  for (const parameters of combinations) context.terminal.note(`  job: ${describeParameters(parameters)}`);
+  const listed = drafts.map(({ script, maxRuntime }, index) => ({
+    parameters: combinations[index],
+    script,
+    max_runtime: maxRuntime,
+  }));
+  return showSelection(files.all, found, context, listed);
+}
+
+/** Says what is sent. @throws AppError as `refuseErrors` does, with the flags that remedy the errors. */
 function announce(
-  selection: Selection,
-  { draft, estimate, findings, packages }: SubmitPlan,
+  { all }: FilesToSend,
+  { plans, findings, access }: Preflight,
   { context: { terminal }, hostName }: { readonly context: Context; readonly hostName: string },
-): void {
-  terminal.note(`${describeSize(selection)} will be sent to ${hostName}. ${describeEstimate(estimate)}`);
-  if (draft.batch !== undefined) terminal.note(describeBatch(selection.root, draft));
-  if (packages !== undefined) terminal.note(`  packages: ${describePackages(packages)}`);
-  for (const line of describeExclusions(selection)) terminal.note(line);
+): JobPlans {
+  if (access?.isNew === false) terminal.note(`  note: ${access.sentence}`);
+  refuseErrors(findings, describeWithFlag);
+  const [first, ...others] = plans.jobs;
+  const cost = first === undefined || others.length > 0 ? describeJobs(plans) : describeEstimate(first.plan.estimate);
+  terminal.note(`${describeSize(all)} will be sent to ${hostName}. ${cost}`);
+  if (first?.plan.draft.batch !== undefined) terminal.note(describeBatch(all.root, first.plan.draft));
+  if (first?.plan.packages !== undefined) terminal.note(`  packages: ${describePackages(first.plan.packages)}`);
+  for (const line of describeExclusions(all)) terminal.note(line);
   for (const finding of findings) terminal.note(`  note: ${describeWithFlag(finding)}`);
+  return plans;
+}
+
+/** `12 jobs, at most 4 at once, at most 6 credits together.` */
+function describeJobs(plans: JobPlans): string {
+  const { concurrency, maxCost } = plans.limits;
+  const [highest, hours] = [highestPlannedCost(plans), describePlannedHours(plans)];
+  const costs = [highest, maxCost].filter((cost) => cost !== undefined);
+  const parts = [
+    formatCount(plans.jobs.length, 'job'),
+    ...(concurrency === undefined ? [] : [`at most ${concurrency} at once`]),
+    ...(hasPricedJobs(plans)
+      ? [costs.length === 0 ? 'at an unknown cost' : `at most ${formatCredits(Math.min(...costs))} credits together`]
+      : []),
+    ...(hours === '' ? [] : [`up to ${hours} together`]),
+  ];
+  return `${parts.join(', ')}.`;
 }

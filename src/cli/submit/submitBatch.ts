@@ -8,13 +8,11 @@ import { readBatchJob } from '../../jobs/batch/batchJob.ts';
 import { readBatchScript } from '../../jobs/batch/batchScript.ts';
 import { batchProfile } from '../../jobs/profiles/batchProfile.ts';
 import type { ProfileJob } from '../../jobs/profiles/profileJob.ts';
-import { scriptPath } from '../../jobs/selection/script.ts';
 import type { SubmitDraft } from '../../jobs/plan/draft.ts';
-import { isBatchScriptName } from '../../workspace/files/scriptKinds.ts';
 import { readFolder, type SubmitFlags } from './submitFlags.ts';
 import { readProfileJob } from './submitProfile.ts';
 
-/** What to send, and the job that a profile or a batch script describes. */
+/** What to send, and the job that a profile or a batch script describes; undefined if the script of a flag may be one. */
 export interface Submission {
   readonly folder: string;
   readonly job: ProfileJob | undefined;
@@ -35,11 +33,7 @@ export async function readSubmission(argument: string, flags: SubmitFlags): Prom
   const text = isFile ? await readBatchScript(file, argument) : undefined;
   if (text !== undefined) return readBatch(file, text, flags);
   const folder = await readFolder(argument || '.');
-  const { profile, script = '' } = flags;
-  const path = scriptPath(script);
-  if (profile !== undefined || !isBatchScriptName(path)) return { folder, job: await readProfileJob(folder, flags) };
-  const named = await readBatchScript(resolve(folder, path), path);
-  return { folder, job: named === undefined ? undefined : batchProfile({ path, text: named, folder, script }) };
+  return { folder, job: await readProfileJob(folder, flags) };
 }
 
 async function readBatch(file: string, text: string, { profile, set = [], script }: SubmitFlags): Promise<Submission> {

@@ -2,17 +2,14 @@ import { messageOf } from '../../core/errors.ts';
 import { hoursOf } from '../../core/text/machineHours.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { JobFinding } from '../../jobs/selection/jobFinding.ts';
-import { classifyFailure } from '../../core/network/classifyFailure.ts';
-import type { SubmitDraft, SubmitIntent } from '../../jobs/plan/draft.ts';
-import { type CostEstimate, highestCredits } from '../../jobs/plan/estimate.ts';
-import type { SubmitPlan, SubmitTarget } from '../../jobs/plan/plan.ts';
-import { storesSecrets } from '../../jobs/plan/secretFindings.ts';
-import { keepsEnvironments, type PackagesForecast } from '../../jobs/plan/packages.ts';
-import { budgetCheck } from '../../jobs/plan/budgetCheck.ts';
+import { fetchAccount } from '../../jobs/service/api.ts';
+import type { SubmitDraft } from '../../jobs/plan/draft.ts';
+import { highestCredits } from '../../jobs/plan/estimate.ts';
+import { jobFindings } from '../../jobs/plan/jobPlans.ts';
+import { readTarget, type SubmitPlan, type SubmitTarget } from '../../jobs/plan/plan.ts';
 import { describeFinding, isAboutCredits } from '../../jobs/plan/preflight.ts';
-import type { RemoteClient } from '../../remote/client.ts';
-import type { Account } from '../../remote/protocol/schemas.ts';
 import { EXIT } from '../command/exit.ts';
+import type { ReviewedJobs } from '../../jobs/submit/submit.ts';
 import type { Session } from '../session/session.ts';
 
 // Long enough for a service that is starting, short enough without a network.
@@ -40,64 +37,43 @@ export interface DryRunFindings {
   readonly findings: readonly JobFinding[];
   /** Why limits and prices were not checked; undefined if they were. */
   readonly unchecked: string | undefined;
-  /** Undefined if the service was not reached. */
-  readonly estimate?: CostEstimate;
-  /** The terms of the job; undefined for a sweep, and if the service was not reached. */
-  readonly draft?: SubmitDraft;
-  /** Undefined if the job installs no packages, or that is not known. */
-  readonly packages?: PackagesForecast | undefined;
+  /** The plan of the only job; undefined for a sweep, and if the service was not reached. */
+  readonly plan: SubmitPlan | undefined;
 }
 
-/** The account; undefined if the service has no accounts (404). @throws the service's or the system's error. */
-export async function readAccount(
-  client: RemoteClient,
-  options: { readonly signal: AbortSignal; readonly timeout?: number },
-): Promise<Account | undefined> {
-  try {
-    return await client.me(options);
-  } catch (error) {
-    if (classifyFailure(error) === 'missing') return undefined;
-    throw error;
-  }
-}
-
-/** Where a session sends jobs, with the budgets there, and with secrets' names and kept environments if the job needs some. @throws AppError as `readBudgets` does. */
+/** Where a session sends jobs, with what they need there. @throws AppError as `readBudgets` does; the service's or the system's error. */
 export async function targetOf(
   session: Session,
-  account: unknown,
-  { secrets = [], venv }: Pick<SubmitIntent, 'secrets' | 'venv'>,
+  drafts: readonly SubmitDraft[],
+  options: { readonly signal: AbortSignal; readonly timeout?: number },
 ): Promise<SubmitTarget> {
   const { home, host, asyncLedger: ledger, hostName: service } = session;
-  const budget = await budgetCheck({ home, ledger, service: session.sender() }, host);
-  const isAsking = secrets.length > 0 && storesSecrets(account);
-  const stored = isAsking ? await (await session.client()).listSecrets() : undefined;
-  const isInstalling = venv?.['requirements'] !== undefined && keepsEnvironments(account);
-  const environments = isInstalling ? await (await session.client()).listEnvironments() : undefined;
-  return { host, service, account, budget, environments, secretNames: stored?.map(({ name }) => name) };
+  const client = await session.client();
+  const sources = {
+    budgets: { home, ledger, service: session.sender() },
+    listSecrets: () => client.listSecrets(),
+    listEnvironments: () => client.listEnvironments(),
+  };
+  return readTarget(sources, { host, service, account: await fetchAccount(() => client.me(options)) }, drafts);
 }
 
-/**
- * Checks a job that is not sent. An unreachable service is not a failure: a dry run works without one.
- *
- * @param local the findings that need no service.
- */
+/** Checks jobs that are not sent. An unreachable service is not a failure: a dry run works without one. */
 export async function checkDryRun(
   openSession: () => Session,
-  plan: (target: SubmitTarget) => Promise<Pick<SubmitPlan, 'findings'> & Partial<DryRunFindings>>,
-  {
-    local,
-    intent,
-    signal,
-  }: { readonly local: readonly JobFinding[]; readonly intent: SubmitIntent; readonly signal: AbortSignal },
+  jobs: ReviewedJobs,
+  signal: AbortSignal,
 ): Promise<DryRunFindings> {
   try {
     await using session = openSession();
-    const account = await readAccount(await session.client(), { signal, timeout: DRY_RUN_TIMEOUT_SECONDS });
-    const { findings, estimate, draft, packages } = await plan(await targetOf(session, account, intent));
-    return { findings, unchecked: undefined, packages, ...(estimate && { estimate }), ...(draft && { draft }) };
+    const target = await targetOf(session, jobs.drafts, { signal, timeout: DRY_RUN_TIMEOUT_SECONDS });
+    const plans = await jobs.plan(target);
+    const [first, ...others] = plans.jobs;
+    const only = others.length === 0 ? first?.plan : undefined;
+    return { findings: jobFindings(plans, target.budget), unchecked: undefined, plan: only };
   } catch (error) {
     signal.throwIfAborted();
-    return { findings: local, unchecked: `Limits and prices were not checked: ${printableLine(messageOf(error))}` };
+    const unchecked = `Limits and prices were not checked: ${printableLine(messageOf(error))}`;
+    return { findings: jobs.findings, unchecked, plan: undefined };
   }
 }
 
@@ -117,14 +93,15 @@ export function findingsAsJson({ findings, unchecked }: DryRunFindings): readonl
 }
 
 /** The terms of the job, its highest cost, without a price its highest use of the machine, and the credits left, as `submit --dry-run --json` shows them; null where they are unknown. */
-export function estimateAsJson({ estimate, draft }: DryRunFindings): object {
+export function estimateAsJson({ plan }: DryRunFindings): object {
+  const estimate = plan?.estimate;
   const hours = estimate?.type === 'unpriced' ? hoursOf(estimate.machine, estimate.maxRuntime) : undefined;
   return {
-    ...(draft && {
-      script: draft.script,
-      max_runtime: draft.maxRuntime,
-      machine_class: draft.machineClass ?? null,
-      project: draft.project ?? null,
+    ...(plan && {
+      script: plan.script,
+      max_runtime: plan.draft.maxRuntime,
+      machine_class: plan.draft.machineClass ?? null,
+      project: plan.draft.project ?? null,
     }),
     max_credits: estimate === undefined ? null : (highestCredits(estimate) ?? null),
     max_core_hours: hours?.core ?? null,

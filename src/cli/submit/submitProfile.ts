@@ -1,24 +1,17 @@
-import { resolve } from 'node:path';
 import { AppError } from '../../core/errors.ts';
-import { pathInside } from '../../core/files/pathInside.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { shellWord } from '../../core/text/shellWord.ts';
 import {
-  describeAccess,
+  type GrantedAccess,
   hostOfProfile,
   includedPath,
-  missingConsent,
-  needsConsent,
-  saveConsent,
-  shownIncludes,
+  type ProfileAccess,
 } from '../../jobs/profiles/profileConsent.ts';
 import { findProfile, readProfiles } from '../../jobs/profiles/profileFile.ts';
 import type { JobParameters } from '../../jobs/ledger/parameters.ts';
 import { readParameter } from '../sweeps/parameterFlag.ts';
 import { type ProfileJob, profileJob } from '../../jobs/profiles/profileJob.ts';
-import { resolveHost } from '../../jobs/service/host.ts';
 import type { SubmitIntent } from '../../jobs/plan/draft.ts';
-import type { Selection } from '../../workspace/select/selection.ts';
 import { confirm } from '../command/confirm.ts';
 import type { Context } from '../command/context.ts';
 import { Session } from '../session/session.ts';
@@ -38,21 +31,37 @@ export async function readProfileJob(
   return undefined;
 }
 
-/** The terms of a submit: the flags, over the values of the profile. Included and excluded paths add up. @param parameters those of one job of a sweep. */
+/**
+ * The terms of a job: the flags, over the values of the profile. Included and excluded paths add up.
+ *
+ * @param given.venv from `--venv`.
+ * @throws AppError `bad-input` for a sweep that continues a run; as `terms` of the profile.
+ */
 export function submitTerms(
   job: ProfileJob | undefined,
-  flags: SubmitFlags,
-  env: NodeJS.ProcessEnv,
-  parameters: JobParameters | undefined = job?.combinations[0],
+  parameters: JobParameters,
+  {
+    flags,
+    venv,
+    env,
+  }: {
+    readonly flags: SubmitFlags;
+    readonly venv: Readonly<Record<string, unknown>> | undefined;
+    readonly env: NodeJS.ProcessEnv;
+  },
 ): SubmitIntent {
+  if (job !== undefined && flags.resume !== undefined && job.combinations.length > 1) {
+    const sentence = `--resume continues one run, and profile ${job.name} has ${job.combinations.length} jobs. Nothing was sent.`;
+    throw new AppError('bad-input', `${sentence} Choose one with --set.`);
+  }
   // The command line has no open file.
-  const terms = job?.terms({ env, file: undefined, ...(parameters && { parameters }) });
+  const terms = job?.terms({ env, file: undefined, parameters });
   return {
     ...terms,
     ...flags,
     include: [...(terms?.include ?? []), ...(flags.include ?? [])],
     exclude: [...(terms?.exclude ?? []), ...(flags.exclude ?? [])],
-    venv: terms?.venv,
+    venv: terms?.venv || venv ? { ...terms?.venv, ...venv } : undefined,
     secrets: [...new Set([...(terms?.secrets ?? []), ...(flags.secret ?? [])])],
     volumes: [...new Set([...(terms?.volumes ?? []), ...(flags.volume ?? [])])],
     cluster: readClusterOptions(flags.cluster, terms?.cluster),
@@ -66,51 +75,32 @@ export async function withServiceOf(job: ProfileJob | undefined, context: Contex
   return { ...context, remote: hostOfProfile(job.service, [session.host, ...session.ledger.hosts()]) };
 }
 
+/** What the flags allow a profile without a question. */
+export function grantedBy({ env, include, secret, volume }: SubmitFlags): GrantedAccess {
+  return { variables: env ?? [], include: include ?? [], secrets: secret ?? [], volumes: volume ?? [] };
+}
+
 /**
- * Says what the profile sends, and asks once for each folder before it sends variables and included paths, uses secrets or volumes, or chooses the service. Without a terminal,
- * only `--env`, `--include`, `--secret`, `--volume` and `--remote` allow it.
+ * Asks at the terminal whether a profile may do something. Without one, only `--env`, `--include`, `--secret`, `--volume` and `--remote`
+ * allow it.
  *
- * @param context the context of the command line, without the service of the profile.
  * @throws AppError `refused` if the user did not agree.
  */
-export async function agreeToProfile(
-  job: ProfileJob,
-  session: Session,
+export async function allowProfile(
+  sentence: string,
+  { host, isSwitch, variables, secrets, volumes, include }: ProfileAccess,
   context: Context,
-  { selection, flags }: { readonly selection: Selection; readonly flags: SubmitFlags },
-): Promise<void> {
-  const { root: folder, findings } = selection;
-  const { home, host, hostName } = session;
-  const { env, remote, terminal } = context;
-  const { env: allowed = [], include: typed = [], secret: given = [], volume: named = [] } = flags;
-  const isSwitch = remote === undefined && host !== resolveHost({ env });
-  const isTyped = (path: string): boolean =>
-    typed.some((one) => pathInside(resolve('/', one), resolve('/', path)) !== undefined);
-  const { variables, secrets, volumes } = job;
-  const include = shownIncludes(job.include, findings);
-  const access = { host, isSwitch, variables, include, secrets, volumes };
-  const asked = {
-    ...access,
-    variables: variables.filter((name) => !allowed.includes(name)),
-    include: include.filter((shown) => !isTyped(includedPath(shown))),
-    secrets: secrets.filter((name) => !given.includes(name)),
-    volumes: volumes.filter((name) => !named.includes(name)),
-  };
-  const missing = await missingConsent(home, folder, asked);
-  if (missing === undefined) {
-    if (needsConsent(access)) terminal.note(`  note: ${describeAccess(job, access, hostName)}`);
-    return;
-  }
-  const what = describeAccess(job, missing, hostName);
-  if (!(await confirm(`${what} Allow this from now on?`, context))) {
-    const allowing = [
-      ...(missing.isSwitch ? [`--remote ${host}`] : []),
-      ...missing.variables.map((name) => `--env ${name}`),
-      ...missing.secrets.map((name) => `--secret ${name}`),
-      ...missing.volumes.map((name) => `--volume ${name}`),
-      ...missing.include.map((shown) => `--include ${shellWord(printableLine(includedPath(shown)))}`),
-    ].join(' ');
-    throw new AppError('refused', `${what} You have not allowed this, so nothing was sent. Allow it with ${allowing}`);
-  }
-  await saveConsent(home, folder, missing);
+): Promise<boolean> {
+  if (await confirm(`${sentence} Allow this from now on?`, context)) return true;
+  const allowing = [
+    ...(isSwitch ? [`--remote ${host}`] : []),
+    ...variables.map((name) => `--env ${name}`),
+    ...secrets.map((name) => `--secret ${name}`),
+    ...volumes.map((name) => `--volume ${name}`),
+    ...include.map((shown) => `--include ${shellWord(printableLine(includedPath(shown)))}`),
+  ].join(' ');
+  throw new AppError(
+    'refused',
+    `${sentence} You have not allowed this, so nothing was sent. Allow it with ${allowing}`,
+  );
 }

@@ -5,6 +5,7 @@ import { describeEstimate, estimateCost, highestCredits } from '../../jobs/plan/
 import { preflightJob, refuseErrors } from '../../jobs/plan/preflight.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import { resubmitJob } from '../../jobs/send/resubmit.ts';
+import { fetchAccount } from '../../jobs/service/api.ts';
 import { takesContents } from '../../jobs/plan/serviceLimits.ts';
 import { readSetting } from '../contributions/config.ts';
 import { requireTrust } from '../workspace/folders.ts';
@@ -18,7 +19,7 @@ import { label } from '../ui/labels.ts';
 /** Sends an earlier job again, unchanged. Returns our ID of the new job, or undefined if the user cancelled. */
 export async function submitAgain(services: SubmitDeps, record: JobRecord): Promise<string | undefined> {
   requireTrust();
-  const account = await services.account.ask(record.host);
+  const account = await fetchAccount(() => services.account.ask(record.host));
   const { archiveBytes, folder, host, machineClass, maxRuntime, script } = record;
   const terms = { machineClass: machineClass ?? undefined, maxRuntime };
   const estimate = estimateCost(account, terms);
@@ -42,6 +43,9 @@ export async function submitAgain(services: SubmitDeps, record: JobRecord): Prom
   refuseErrors(findings);
   const deps = { service: services.hosts.service(host), ledger: services.ledger, home: services.home };
   const usesContents = takesContents(account);
-  const again = await send(services, script, (options) => resubmitJob(deps, record.id, { ...options, usesContents }));
-  return again.id;
+  const again = await send(services, l10n.t('Submitting {0}', script), async (options) => ({
+    type: 'job',
+    record: await resubmitJob(deps, record.id, { ...options, usesContents }),
+  }));
+  return again.record.id;
 }

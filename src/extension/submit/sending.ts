@@ -1,27 +1,26 @@
 import { basename } from 'node:path';
 import * as l10n from '@vscode/l10n';
 import { formatBytes } from '../../core/text/format.ts';
-import type { JobRecord } from '../../jobs/ledger/record.ts';
 import type { StartedSubmit } from '../../jobs/submit/startedSubmits.ts';
-import type { SubmitOptions, SubmitPhase } from '../../jobs/send/pack.ts';
+import type { SubmittedJobs } from '../../jobs/submit/submit.ts';
+import type { SubmitOptions, SubmitPhase } from '../../jobs/send/send.ts';
 import type { SubmitDeps } from './submitDeps.ts';
 import { showCancellable } from '../ui/show.ts';
 
 /**
- * Runs an upload with progress and a Cancel button, and shows the log of the accepted job if `showsLog` is set.
+ * Packs and sends with progress and a Cancel button, and shows the log of the accepted job if `showsLog` is set.
  *
  * @param options.started what a window that closes before the upload leaves, so that the next one can report it.
  */
-export async function send(
+export async function send<T extends SubmittedJobs>(
   services: SubmitDeps,
-  script: string,
-  work: (options: SubmitOptions) => Promise<JobRecord>,
+  title: string,
+  work: (options: SubmitOptions) => Promise<T>,
   { showsLog = true, started }: { readonly showsLog?: boolean; readonly started?: StartedSubmit | undefined } = {},
-): Promise<JobRecord> {
-  const title = l10n.t('Submitting {0}', script);
+): Promise<T> {
   const forget = started && (await services.submits.begin(started));
   try {
-    const record = await showCancellable(title, (signal, progress) => {
+    const sent = await showCancellable(title, (signal, progress) => {
       let shown = 0;
       let isWhole = false;
       const onPhase = (phase: SubmitPhase): void => {
@@ -40,9 +39,12 @@ export async function send(
       };
       return work({ signal, onPhase });
     });
-    services.log.info('job submitted', { id: record.id, jobId: record.jobId, folder: basename(record.folder) });
-    if (showsLog) services.jobLog.show(record, { reveal: true });
-    return record;
+    if (sent.type === 'job') {
+      const { record } = sent;
+      services.log.info('job submitted', { id: record.id, jobId: record.jobId, folder: basename(record.folder) });
+      if (showsLog) services.jobLog.show(record, { reveal: true });
+    }
+    return sent;
   } finally {
     await forget?.();
     // After a failure too: a submit with an unknown outcome is in the list.

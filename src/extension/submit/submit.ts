@@ -2,41 +2,39 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
-import { budgetCheck } from '../../jobs/plan/budgetCheck.ts';
 import { agreementTo, reviewConsent } from '../../jobs/plan/consent.ts';
-import { findScript, firstDraft, memoryOf, type SubmitDraft } from '../../jobs/plan/draft.ts';
-import { mayListSecrets } from '../../jobs/plan/secretFindings.ts';
-import { keepsEnvironments } from '../../jobs/plan/packages.ts';
+import { type Agreement, findScript, type FolderMemory, memoryOf, type SubmitDraft } from '../../jobs/plan/draft.ts';
 import { readRateCard } from '../../jobs/plan/estimate.ts';
-import { createPlanner } from '../../jobs/plan/plan.ts';
-import { sendPlan } from '../../jobs/send/pack.ts';
-import { readSetting } from '../contributions/config.ts';
-import type { SubmitDeps } from './submitDeps.ts';
-import { showError, showProgress } from '../ui/show.ts';
-import { hostLabel } from '../ui/words.ts';
+import { readTarget, type SubmitPlan } from '../../jobs/plan/plan.ts';
 import { scriptPath } from '../../jobs/selection/script.ts';
+import { fetchAccount } from '../../jobs/service/api.ts';
+import { LOCAL_HOST } from '../../jobs/service/host.ts';
+import { withScript } from '../../jobs/submit/scriptTerms.ts';
+import { type Preflight, submitJobs, type SubmitRequest, type SubmitService } from '../../jobs/submit/submit.ts';
 import { replaceWindowsLineEnds } from '../../workspace/files/lineEnds.ts';
 import { isOwnGit } from '../../workspace/select/exclusion.ts';
+import { readSetting } from '../contributions/config.ts';
+import type { SubmitDeps } from './submitDeps.ts';
+import { explain } from '../ui/errorText.ts';
+import { showError, showProgress } from '../ui/show.ts';
+import { hostLabel } from '../ui/words.ts';
 import { chooseFolder, requireTrust } from '../workspace/folders.ts';
 import { settleUnsaved } from '../workspace/unsaved.ts';
-import { type FlowAnswer, prepareFlow } from './flowScript.ts';
+import { confirmSweep } from './confirmSweep.ts';
 import { showPreflight } from './preflight/preflight.ts';
 import { pickScript } from './preflight/scriptPick.ts';
 import type { SubmitView } from './preflight/submitView.ts';
-import { SelectionReader } from './selectionReader.ts';
+import { type FlowAnswer, SelectionReader } from './selectionReader.ts';
 import { send } from './sending.ts';
 import type { SubmitArguments } from './submitArguments.ts';
-import { profileOf, readBatch, withScript } from './submitBatch.ts';
-import { submitSweep } from './submitSweep.ts';
-import { agreeToProfile, useProfile } from './submitProfile.ts';
-import { LOCAL_HOST } from '../../jobs/service/host.ts';
-import { explain } from '../ui/errorText.ts';
+import { allowProfile, describeEnvironment, useProfile } from './submitProfile.ts';
 
 const TRY_AGAIN = l10n.t('Try Again');
 const RUN_HERE = l10n.t('Run on This Machine');
 
 /**
- * Sends a folder as a job once the user has confirmed it. If the host cannot be reached, offers to run the job on this machine.
+ * Sends a folder as a job, or as one for each combination of a profile's matrix, once the user has confirmed it. If the host cannot be
+ * reached, offers to run the job on this machine.
  *
  * @param options.host where the user wants the job; by default the host of the profile, or the selected one.
  * @param options.answer for a flow that waited: what the new job continues with.
@@ -52,14 +50,19 @@ export async function submit(
   const folder = await chooseFolder(asked, l10n.t('Submit Workspace'));
   if (!folder || !(await settleUnsaved(folder))) return undefined;
   const { name, uri } = folder;
-  const profile = asked.profile === undefined ? undefined : await useProfile(services, uri.fsPath, asked, options.host);
+  const root = uri.fsPath;
+  const profile = asked.profile === undefined ? undefined : await useProfile(services, root, asked, options.host);
   // Each profile has its own terms and agreement.
-  const key = asked.profile === undefined ? uri.fsPath : `${uri.fsPath} profile ${asked.profile}`;
+  const key = asked.profile === undefined ? root : `${uri.fsPath} profile ${asked.profile}`;
   const memory = services.memory.get(key);
-  const fixed = { ...profile?.terms, ...asked };
+  const terms: SubmitRequest['terms'] = (job, parameters) => ({
+    ...job?.terms({ env: {}, file: undefined, ...profile?.values, parameters }),
+    ...asked,
+  });
+  const fixed = terms(profile?.job, profile?.job.combinations[0] ?? {});
   const { include = memory.include ?? [], exclude = memory.exclude ?? [] } = fixed;
   const choice = { include, exclude };
-  await using reader = new SelectionReader(services, uri.fsPath, memory);
+  await using reader = new SelectionReader(services, root, memory, { ...asked, ...options.answer });
   const host = profile?.host ?? options.host ?? services.hosts.current();
   const title = l10n.t('Reading {0}', name);
   const [answer, selection] = await showProgress({ location: vscode.ProgressLocation.Window, title }, () =>
@@ -69,20 +72,7 @@ export async function submit(
     const retryOn = await chooseOtherHost(host, answer.unreachable);
     return retryOn === undefined
       ? undefined
-      : await submit(services, { ...asked, folder: uri.fsPath }, { ...options, host: retryOn });
-  }
-  const { account } = answer;
-  const news = profile === undefined ? [] : await agreeToProfile(services, profile, selection);
-  if (news === undefined) return undefined;
-  const budget = await budgetCheck(services, host);
-  const stored = mayListSecrets(account) ? await services.hosts.secrets(host).listSecrets() : undefined;
-  const secretNames = stored?.map(({ name: secret }) => secret);
-  const environments = keepsEnvironments(account) ? await services.hosts.environments(host) : undefined;
-  const target = { host, service: hostLabel(host), account, budget, secretNames, environments };
-  const defaults = defaultsOf(uri);
-  if (profile !== undefined && profile.job.combinations.length > 1) {
-    const request = { profile, asked, target, selection, reader, defaults, notes: news };
-    return await submitSweep(services, request);
+      : await submit(services, { ...asked, folder: root }, { ...options, host: retryOn });
   }
   if (selection.fileCount === 0 && selection.listedExclusions.every(isOwnGit)) {
     throw new AppError(
@@ -90,59 +80,104 @@ export async function submit(
       l10n.t('The folder {0} has no files, so there is nothing to submit. Add a script to it.', name),
     );
   }
-  const script =
-    findScript(fixed, selection, memory) ?? (await pickScript(selection, { folderName: name, hasBack: false }));
-  if (script === undefined || script === 'back') return undefined;
-  const job = profile === undefined ? await readBatch(uri.fsPath, script) : undefined;
-  const batch = job && profileOf(job, host);
-  if (batch !== undefined && batch.job.combinations.length > 1) {
-    return await submitSweep(services, { profile: batch, asked, target, selection, reader, defaults, notes: news });
-  }
-  const intent = { ...batch?.terms, ...fixed };
-
-  const planner = createPlanner(target, reader, { choice, selection });
-  const view = async (draft: SubmitDraft, hasChanged = false) => ({
-    ...(await planner(draft, hasChanged)),
-    folderName: name,
-  });
-  const replaceLineEnds = (line: string) => replaceWindowsLineEnds(join(uri.fsPath, scriptPath(line)));
-  const reviewFiles = (shown: SubmitView) => services.files.review(shown, view);
-  const useScript = (draft: SubmitDraft, line: string) => withScript(uri.fsPath, draft, line);
-  const terms = { memory, defaults, rates: readRateCard(account) };
-  const first = await view(firstDraft(intent, script, terms));
-  const { mustAsk, changes } = reviewConsent(first, memory.agreement, readSetting('confirmSubmit'));
-  const notes = [...news, ...changes];
-  const mustShow = mustAsk || asked.lookFirst === true;
-  const confirmed =
-    mustShow && (await showPreflight(first, { changes: notes, view, replaceLineEnds, reviewFiles, useScript }));
-  if (confirmed === undefined) return undefined;
-
-  const plan = confirmed === false ? first : confirmed.view;
-  const agreement = confirmed === false ? memory.agreement : confirmed.isQuiet ? agreementTo(plan) : undefined;
-  // Before it is sent, so that Try Again after a failure offers this job and not the one before.
-  await services.memory.set(key, memoryOf(plan.draft, agreement, memory), plan.draft.script);
-  await using flow = await prepareFlow(services, plan, intent, options.answer);
-  const ready =
-    flow === undefined
-      ? plan
-      : {
-          ...plan,
-          selection: await reader.addFiles(plan.selection, flow.files),
-          draft: { ...plan.draft, script: flow.script },
-        };
-  const { selections, home, hosts, ledger } = services;
-  const deps = { service: hosts.service(host), selections, ledger, home };
-  const record = await send(
-    services,
-    plan.draft.script,
-    (options) => sendPlan(deps, ready, { ...options, isTrusted: vscode.workspace.isTrusted }),
-    {
-      ...options,
+  const { account } = answer;
+  const { ledger, home, hosts, selections } = services;
+  const { isTrusted } = vscode.workspace;
+  const request: SubmitRequest = {
+    choice,
+    selection,
+    script: findScript(fixed, selection, memory),
+    job: profile?.job,
+    terms,
+    usual: { memory, defaults: defaultsOf(uri), rates: readRateCard(account) },
+    isTrusted,
+  };
+  const sources = {
+    budgets: { home, ledger },
+    listSecrets: () => hosts.secrets(host).listSecrets(),
+    listEnvironments: () => hosts.environments(host),
+  };
+  const at = { host, service: hostLabel(host), account };
+  const service: SubmitService = {
+    host,
+    name: at.service,
+    isSwitch: profile?.isSwitch ?? false,
+    deps: { service: hosts.service(host), selections, ledger, home },
+    target: () => readTarget(sources, at),
+    send: ({ name: sweep, jobs: [first, ...others] }, work) => {
+      const called = first === undefined || others.length > 0 ? sweep : first.plan.draft.script;
+      const text = others.length > 0 ? l10n.t('Packing {0}', called) : l10n.t('Submitting {0}', called);
       // A flow that waits for an answer shows its question again.
-      started: options.answer ? undefined : { folder: uri.fsPath, name: plan.draft.script, request: asked },
+      const started = options.answer ? undefined : { folder: root, name: called, request: asked };
+      return send(services, text, work, { ...options, started });
+    },
+  };
+  const submitted = await submitJobs(request, reader, service, {
+    chooseScript: async () => {
+      const script = await pickScript(selection, { folderName: name, hasBack: false });
+      return script === 'back' ? undefined : script;
+    },
+    allowProfile,
+    confirm: async (preflight) => {
+      const { plans, access } = preflight;
+      const notes = [...(access === undefined ? [] : [access.sentence]), ...describeEnvironment(profile?.job)];
+      const [job, ...others] = plans.jobs;
+      if (job === undefined || others.length > 0) return confirmSweep(preflight, { notes, service: at.service });
+      const confirmed = await confirmJob(services, job.plan, preflight, {
+        notes,
+        folderName: name,
+        memory,
+        isForced: asked.lookFirst,
+      });
+      if (confirmed === undefined) return undefined;
+      const { plan, agreement } = confirmed;
+      // Before it is sent, so that Try Again after a failure offers this job and not the one before.
+      await services.memory.set(key, memoryOf(plan.draft, agreement, memory), plan.draft.script);
+      return { ...plans, jobs: [{ ...job, plan }] };
+    },
+  });
+  if (submitted?.type !== 'sweep') return submitted?.record.id;
+  services.sweeps.start(submitted.sweep);
+  services.sweepPages.show(submitted.sweep);
+  return submitted.sweep.id;
+}
+
+/** Asks about the only job, unless the user turned that off and nothing has changed. Undefined if the user cancelled. */
+async function confirmJob(
+  services: SubmitDeps,
+  plan: SubmitPlan,
+  { replan }: Preflight,
+  {
+    notes,
+    folderName,
+    memory,
+    isForced = false,
+  }: {
+    readonly notes: readonly string[];
+    readonly folderName: string;
+    readonly memory: FolderMemory;
+    readonly isForced: boolean | undefined;
+  },
+): Promise<{ readonly plan: SubmitPlan; readonly agreement: Agreement | undefined } | undefined> {
+  const { root } = plan.selection;
+  const { mustAsk, changes } = reviewConsent(plan, memory.agreement, readSetting('confirmSubmit'));
+  if (!mustAsk && !isForced) return { plan, agreement: memory.agreement };
+  const view = async (draft: SubmitDraft, hasChanged = false): Promise<SubmitView> => ({
+    ...(await replan(draft, hasChanged)),
+    folderName,
+  });
+  const confirmed = await showPreflight(
+    { ...plan, folderName },
+    {
+      changes: [...notes, ...changes],
+      view,
+      replaceLineEnds: (line) => replaceWindowsLineEnds(join(root, scriptPath(line))),
+      reviewFiles: (shown) => services.files.review(shown, view),
+      useScript: (draft, line) => withScript(root, draft, line),
     },
   );
-  return record.id;
+  if (confirmed === undefined) return undefined;
+  return { plan: confirmed.view, agreement: confirmed.isQuiet ? agreementTo(confirmed.view) : undefined };
 }
 
 function defaultsOf(uri: vscode.Uri) {
@@ -159,7 +194,7 @@ async function askAccount(
   host: string,
 ): Promise<{ readonly account: unknown } | { readonly unreachable: string }> {
   try {
-    return { account: await services.account.ask(host) };
+    return { account: await fetchAccount(() => services.account.ask(host)) };
   } catch (error) {
     const { kind, sentence } = explain(error, host);
     if (kind !== 'unreachable') throw error;

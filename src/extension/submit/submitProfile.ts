@@ -1,23 +1,13 @@
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { pathInside } from '../../core/files/pathInside.ts';
-import {
-  describeAccess,
-  hostOfProfile,
-  missingConsent,
-  needsConsent,
-  saveConsent,
-  shownIncludes,
-} from '../../jobs/profiles/profileConsent.ts';
+import { hostOfProfile } from '../../jobs/profiles/profileConsent.ts';
 import { findProfile, type NamedProfile, PROFILE_FILE, readProfiles } from '../../jobs/profiles/profileFile.ts';
 import { type ProfileJob, profileJob } from '../../jobs/profiles/profileJob.ts';
-import type { JobParameters } from '../../jobs/ledger/parameters.ts';
-import type { SelectedFolder } from '../../jobs/selection/selectedFolder.ts';
-import type { SubmitIntent } from '../../jobs/plan/draft.ts';
+import type { VariableValues } from '../../jobs/profiles/variables.ts';
 import type { SubmitDeps } from './submitDeps.ts';
 import { askModal, pickRow } from '../ui/show.ts';
 import { label, withoutIcons } from '../ui/labels.ts';
-import { hostLabel } from '../ui/words.ts';
 import type { SubmitArguments } from './submitArguments.ts';
 
 /** A profile of a folder, ready to be submitted once the user has agreed to what it sends. */
@@ -26,9 +16,8 @@ export interface UsedProfile {
   readonly host: string;
   /** Whether the profile chose the host. */
   readonly isSwitch: boolean;
-  /** Of the first job of its matrix. */
-  readonly terms: SubmitIntent;
-  readonly termsOf: (parameters: JobParameters) => SubmitIntent;
+  /** Of its variables. */
+  readonly values: VariableValues;
 }
 
 /**
@@ -49,39 +38,23 @@ export async function useProfile(
   const host = isFree ? hostOfProfile(job.service, [current, ...(await ledger.hosts())]) : current;
   const open = vscode.window.activeTextEditor?.document.uri;
   const file = open?.scheme === 'file' ? pathInside(folder, open.fsPath) : undefined;
-  const termsOf = (each: JobParameters): SubmitIntent => job.terms({ env: process.env, file, parameters: each });
-  return { job, host, isSwitch: host !== current, terms: termsOf(job.combinations[0] ?? {}), termsOf };
+  return { job, host, isSwitch: host !== current, values: { env: process.env, file } };
 }
 
-/**
- * Asks once for each folder before a profile sends variables and included paths or chooses the service.
- *
- * @returns what the user should know, one sentence each; undefined if the user did not agree.
- */
-export async function agreeToProfile(
-  { home }: SubmitDeps,
-  { job, host, isSwitch }: UsedProfile,
-  { root: folder, findings }: Pick<SelectedFolder, 'root' | 'findings'>,
-): Promise<readonly string[] | undefined> {
-  const { variables, secrets, volumes } = job;
-  const include = shownIncludes(job.include, findings);
-  const access = { host, isSwitch, variables, include, secrets, volumes };
-  const missing = await missingConsent(home, folder, access);
-  if (missing !== undefined) {
-    const detail = l10n.t(
-      '{0} in this folder asks for this. Farwharf remembers that you allowed it for this folder.',
-      PROFILE_FILE,
-    );
-    const allow = l10n.t('Allow');
-    const question = describeAccess(job, missing, hostLabel(host));
-    if ((await askModal(question, { detail, isWarning: true }, allow)) !== allow) return undefined;
-    await saveConsent(home, folder, missing);
-  }
-  const { environment } = job;
-  return [
-    ...(needsConsent(access) ? [describeAccess(job, access, hostLabel(host))] : []),
-    ...(environment.length > 0 ? [l10n.t('The job gets the variables {0}.', environment.join(', '))] : []),
-  ];
+/** Asks whether the profiles of a folder may do something. */
+export async function allowProfile(sentence: string): Promise<boolean> {
+  const detail = l10n.t(
+    '{0} in this folder asks for this. Farwharf remembers that you allowed it for this folder.',
+    PROFILE_FILE,
+  );
+  const allow = l10n.t('Allow');
+  return (await askModal(sentence, { detail, isWarning: true }, allow)) === allow;
+}
+
+/** The variables that the profile gives the job, in a sentence; empty if it gives none. */
+export function describeEnvironment(job: ProfileJob | undefined): readonly string[] {
+  const { environment = [] } = job ?? {};
+  return environment.length === 0 ? [] : [l10n.t('The job gets the variables {0}.', environment.join(', '))];
 }
 
 /** The profile that the user picks; undefined if none. @throws AppError as `readProfiles` does. */

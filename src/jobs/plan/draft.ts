@@ -54,10 +54,18 @@ export interface FolderMemory extends Partial<Pick<SubmitDraft, RememberedTerm>>
 }
 
 /** Defaults from the settings; an empty string means none. */
-export interface SubmitDefaults {
+interface SubmitDefaults {
   readonly maxRuntime: number;
   readonly machineClass: string;
   readonly project: string;
+}
+
+/** What decides the terms that nobody fixed. */
+export interface UsualTerms {
+  readonly memory: FolderMemory;
+  readonly defaults: SubmitDefaults;
+  /** Of the service. */
+  readonly rates: readonly Rate[];
 }
 
 /** A draft that installs the packages of a list in the folder; undefined installs none. */
@@ -82,11 +90,7 @@ export function findScript(
 }
 
 /** The first draft of a submit: the intent, else the stored terms, else the defaults. */
-export function firstDraft(
-  intent: SubmitIntent,
-  script: string,
-  { memory, defaults, rates }: { memory: FolderMemory; defaults: SubmitDefaults; rates: readonly Rate[] },
-): SubmitDraft {
+export function firstDraft(intent: SubmitIntent, script: string, { memory, defaults, rates }: UsualTerms): SubmitDraft {
   // With a single machine class there is nothing to choose.
   const onlyClass = rates.length === 1 ? rates[0]?.machineClass : undefined;
   // The last class may not exist on a host that was selected since.

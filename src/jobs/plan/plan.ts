@@ -1,20 +1,17 @@
 import type { KeptEnvironment } from '../../remote/protocol/environment.ts';
 import { reportedAccountId } from '../log/otherAccount.ts';
 import { batchFindings, chooseMachineClass } from '../batch/batchTerms.ts';
-import type { FileChoice } from '../selection/fileTree.ts';
 import type { JobFinding } from '../selection/jobFinding.ts';
-import type { JobReview, ReviewedJob } from '../selection/jobReview.ts';
 import type { SelectedFolder } from '../selection/selectedFolder.ts';
 import { LOCAL_HOST } from '../service/host.ts';
-import type { BudgetCheck } from './budgetCheck.ts';
+import { type BudgetCheck, budgetCheck } from './budgetCheck.ts';
 import type { SubmitDraft } from './draft.ts';
 import { type CostEstimate, estimateCost, highestCredits, type Rate, readRateCard } from './estimate.ts';
-import { reviewFindings } from './reviewFindings.ts';
 import { preflightJob } from './preflight.ts';
 import { readLimits, takesContents } from './serviceLimits.ts';
-import { secretFindings } from './secretFindings.ts';
+import { mayListSecrets, secretFindings } from './secretFindings.ts';
 import { type AccountVolume, readVolumes, volumeFindings } from './volumeFindings.ts';
-import { forecastPackages, offeredLists, type PackagesForecast } from './packages.ts';
+import { keepsEnvironments, offeredLists, type PackagesForecast } from './packages.ts';
 
 /** Where a job is sent. */
 export interface SubmitTarget {
@@ -34,6 +31,8 @@ export interface SubmitTarget {
 export interface SubmitPlan {
   readonly host: string;
   readonly draft: SubmitDraft;
+  /** The command line that is sent: that of the draft, or of what starts its flow. */
+  readonly script: string;
   /** The files to send; `selection.root` is the folder. */
   readonly selection: SelectedFolder;
   readonly rates: readonly Rate[];
@@ -56,12 +55,35 @@ export interface SubmitPlan {
   readonly accountId: string | undefined;
 }
 
-export interface FolderReader {
-  select(choice: FileChoice): Promise<SelectedFolder>;
-  /** The selection, with additional files if the script needs them to run. */
-  withRuntime(selection: SelectedFolder, script: string): Promise<SelectedFolder>;
-  /** Compares a job with the files to send. */
-  review(selection: SelectedFolder, job: ReviewedJob): Promise<JobReview>;
+/** Where a service and this machine say what jobs can have. */
+interface TargetSources {
+  readonly budgets: Parameters<typeof budgetCheck>[0];
+  listSecrets(): Promise<readonly { readonly name: string }[]>;
+  listEnvironments(): Promise<readonly KeptEnvironment[]>;
+}
+
+/**
+ * Asks what jobs can have on a service.
+ *
+ * @param drafts the jobs, if only what they need is asked.
+ * @throws AppError as `readBudgets` does; the service's error.
+ */
+export async function readTarget(
+  sources: TargetSources,
+  { host, service, account }: Pick<SubmitTarget, 'host' | 'service' | 'account'>,
+  drafts?: readonly SubmitDraft[],
+): Promise<SubmitTarget> {
+  const needs = (isNeeded: (draft: SubmitDraft) => boolean): boolean => drafts === undefined || drafts.some(isNeeded);
+  const hasSecrets = mayListSecrets(account) && needs(({ secrets = [] }) => secrets.length > 0);
+  const hasPackages = keepsEnvironments(account) && needs(({ venv }) => venv?.['requirements'] !== undefined);
+  return {
+    host,
+    service,
+    account,
+    budget: await budgetCheck(sources.budgets, host),
+    secretNames: hasSecrets ? (await sources.listSecrets()).map(({ name }) => name) : undefined,
+    environments: hasPackages ? await sources.listEnvironments() : undefined,
+  };
 }
 
 /**
@@ -84,6 +106,7 @@ export function planSubmit(
   return {
     host,
     draft,
+    script: draft.script,
     selection,
     rates: readRateCard(account),
     estimate,
@@ -121,36 +144,4 @@ function withMachineClass(draft: SubmitDraft, account: unknown): SubmitDraft {
   // Chosen once, so that the user can choose another one afterwards.
   const batch = { ...draft.batch, request: undefined, choice };
   return { ...draft, ...(machineClass !== undefined && { machineClass }), batch };
-}
-
-/**
- * Returns a function that plans drafts for one folder.
- *
- * @param known the current selection. Only another choice of files, or `hasChanged`, reads the folder again, which may take seconds.
- */
-export function createPlanner(
-  target: SubmitTarget,
-  folder: FolderReader,
-  known: { readonly choice: FileChoice; readonly selection: SelectedFolder },
-): (draft: SubmitDraft, hasChanged?: boolean) => Promise<SubmitPlan> {
-  let { choice, selection } = known;
-  return async (draft, hasChanged = false) => {
-    if (hasChanged || !isSameChoice(choice, draft)) {
-      selection = await folder.select(draft);
-      choice = draft;
-    }
-    const complete = await folder.withRuntime(selection, draft.script);
-    const [review, packages] = await Promise.all([
-      folder.review(complete, draft),
-      forecastPackages(complete.root, draft.venv, target.environments),
-    ]);
-    // A flow is started by a script of ours.
-    const start = complete === selection ? review.start : undefined;
-    return planSubmit(target, draft, complete, reviewFindings({ ...review, start }, target, draft), packages);
-  };
-}
-
-function isSameChoice(a: FileChoice, b: FileChoice): boolean {
-  const text = ({ include, exclude }: FileChoice): string => JSON.stringify([include, exclude]);
-  return text(a) === text(b);
 }

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
 import { makeFolder } from '../../core/files/makeFolder.ts';
+import { pathInside } from '../../core/files/pathInside.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { nearest } from '../../core/text/similar.ts';
 import { AppError } from '../../core/errors.ts';
@@ -59,6 +60,23 @@ export function shownIncludes(include: readonly string[], findings: readonly Fin
 /** The path or pattern of a text of `shownIncludes`. */
 export function includedPath(shown: string): string {
   return shown.split(ARROW)[0] ?? shown;
+}
+
+/** What flags of a command line allow by themselves. */
+export type GrantedAccess = Partial<Pick<ProfileAccess, 'variables' | 'include' | 'secrets' | 'volumes'>>;
+
+/** The part of an access that is not granted. */
+export function withoutGranted(access: ProfileAccess, granted: GrantedAccess = {}): ProfileAccess {
+  const { variables = [], include = [], secrets = [], volumes = [] } = granted;
+  const isGranted = (path: string): boolean =>
+    include.some((one) => pathInside(resolve('/', one), resolve('/', path)) !== undefined);
+  return {
+    ...access,
+    variables: access.variables.filter((name) => !variables.includes(name)),
+    include: access.include.filter((shown) => !isGranted(includedPath(shown))),
+    secrets: access.secrets.filter((name) => !secrets.includes(name)),
+    volumes: access.volumes.filter((name) => !volumes.includes(name)),
+  };
 }
 
 /** Whether there is anything to agree to. */

@@ -3,6 +3,7 @@ import { printableLine } from '../../core/text/printable.ts';
 import { shellWord } from '../../core/text/shellWord.ts';
 import { nearest } from '../../core/text/similar.ts';
 import type { SubmitIntent } from '../plan/draft.ts';
+import type { SweepLimits } from '../plan/jobPlans.ts';
 import type { JobParameters } from '../ledger/parameters.ts';
 import { combinations } from './matrix.ts';
 import type { NamedProfile } from './profileFile.ts';
@@ -28,14 +29,6 @@ export interface ProfileJob {
   readonly limits: SweepLimits;
   /** The terms of the submit. @throws AppError `missing` for a variable without a value. */
   readonly terms: (values: VariableValues) => SubmitIntent;
-}
-
-/** What the jobs of a sweep may use together; undefined for no limit. */
-export interface SweepLimits {
-  /** How many jobs may be unfinished at the same time. */
-  readonly concurrency: number | undefined;
-  /** Credits. */
-  readonly maxCost: number | undefined;
 }
 
 /** The user's changes to the values of a profile. */

@@ -1,128 +1,124 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../core/errors.ts';
-import type { JobSubmission } from '../../remote/transfers/submission.ts';
-import { ArchiveStore } from '../archives/archives.ts';
 import { diskError } from '../../core/files/diskSpace.ts';
+import { DamagedArchive } from '../../workspace/archive/inflateSegment.ts';
+import { ArchiveStore } from '../archives/archives.ts';
 import { readGitState } from '../../workspace/git/gitState.ts';
-import type { SubmitDraft } from '../plan/draft.ts';
+import { type JobRecord, newRecord } from '../ledger/record.ts';
 import { recordedPrice } from '../plan/estimate.ts';
 import type { SubmitPlan } from '../plan/plan.ts';
 import { checkArchiveSize, refuseErrors } from '../plan/preflight.ts';
-import { DamagedArchive } from '../../workspace/archive/inflateSegment.ts';
-import { type JobRecord, newRecord } from '../ledger/record.ts';
-import type { SelectedFolder } from '../selection/selectedFolder.ts';
 import type { Selections } from '../selection/selections.ts';
 import { type SendDeps, sendArchive, type SubmitOptions } from './send.ts';
-
-export type { SubmitOptions, SubmitPhase } from './send.ts';
 
 export interface SubmitDeps extends SendDeps {
   readonly selections: Pick<Selections, 'checkScript' | 'pack'>;
 }
 
-export interface SubmitRequest extends JobSubmission, Pick<SubmitDraft, 'resultsFolder'> {
-  readonly host: string;
-  readonly account?: string | undefined;
-  /** What the user has seen and agreed to; `selection.root` is the folder. */
-  readonly selection: SelectedFolder;
-  /** From the rate card, for the cost so far. */
-  readonly creditsPerMinute?: number | null | undefined;
-  /** From the rate card, if the machine class has no price. */
-  readonly unpricedCpus?: number | null | undefined;
-  readonly unpricedGpus?: number | null | undefined;
-  /** The largest archive that the service accepts, if it states a limit. */
-  readonly maxUploadBytes?: number | undefined;
+export interface PackingOptions extends Pick<SubmitOptions, 'signal' | 'onPhase' | 'rehash'> {
   /** Whether the commit may be read from `.git`. */
   readonly isTrusted: boolean;
+  /** Whether files that have not changed may stay in the archives that have them, so that the archive is a folder. */
+  readonly mayRefer?: boolean;
+}
+
+/** What the records of the jobs that are packed say of it. */
+export interface PackedFolder extends Pick<JobRecord, 'gitCommit' | 'gitChanges' | 'archiveBytes'> {
+  /** Whether the archive refers to others. */
+  readonly isFolder: boolean;
+}
+
+/**
+ * Packs the folder of jobs once, for all of them, as the unfinished archive `id` of the store.
+ *
+ * @throws AppError `missing` or `bad-input` if a script is not in the folder or a time limit is not valid; `limit` if the archive is too
+ *   large; otherwise as `packWorkspace`. The caller discards what was written.
+ */
+export async function packFolder(
+  { selections, home }: Pick<SubmitDeps, 'selections' | 'home'>,
+  id: string,
+  plans: readonly SubmitPlan[],
+  { signal, onPhase, rehash, isTrusted, mayRefer = false }: PackingOptions,
+): Promise<PackedFolder> {
+  const [first] = plans;
+  if (first === undefined) throw new AppError('bad-input', 'There are no jobs, so nothing was sent.');
+  const { selection, maxUploadBytes } = first;
+  for (const script of new Set(plans.map((plan) => plan.script))) await selections.checkScript(selection.id, script);
+  if (!plans.every(({ draft: { maxRuntime } }) => maxRuntime >= 1 && Number.isFinite(maxRuntime))) {
+    throw new AppError('bad-input', 'The time limit must be at least 1 second.');
+  }
+  onPhase?.({ type: 'select', files: selection.fileCount, bytes: selection.totalBytes });
+  const store = new ArchiveStore(home);
+  await store.prepare();
+  const { bytes, isFolder } = await selections.pack(selection.id, store.partPath(id), {
+    manifest: store.manifestPath(id),
+    segments: store.segmentsPath(id),
+    earlier: rehash === true ? undefined : await store.latestOf(selection.root),
+    ...(mayRefer && { folder: store.folderPartPath(id) }),
+    signal,
+    onProgress: (doneBytes, totalBytes) => onPhase?.({ type: 'pack', doneBytes, totalBytes }),
+  });
+  checkArchiveSize(bytes, maxUploadBytes);
+  return { ...(await readGitState(selection.root, { isTrusted, signal })), archiveBytes: bytes, isFolder };
 }
 
 /**
  * Packs a folder, sends it once, and records the job. Never retried automatically.
  *
- * @throws AppError `missing` or `bad-input` for an invalid request; `limit` if the archive is too large; `outcome-unknown` if the
- *   response was lost (the record then stays, in state `unknown`). The service's own error if it refused and the signal's reason on
- *   abort; then nothing is left behind.
+ * @throws AppError `bad-input` or `no-credits` if the plan has errors; as `packFolder`; `outcome-unknown` if the response was lost (the
+ *   record then stays, in state `unknown`). The service's own error if it refused and the signal's reason on abort; then nothing is left
+ *   behind.
  */
-export async function submitWorkspace(
+export async function sendPlan(
   deps: SubmitDeps,
-  request: SubmitRequest,
-  options: SubmitOptions = {},
+  plan: SubmitPlan,
+  options: PackingOptions & Pick<SubmitOptions, 'maxKeptBytes'>,
 ): Promise<JobRecord> {
-  const { selection } = request;
-  const { signal, onPhase } = options;
-  signal?.throwIfAborted();
-  await deps.selections.checkScript(selection.id, request.script);
-  if (!(request.maxRuntime >= 1 && Number.isFinite(request.maxRuntime))) {
-    throw new AppError('bad-input', 'The time limit must be at least 1 second.');
-  }
-  onPhase?.({ type: 'select', files: selection.fileCount, bytes: selection.totalBytes });
+  options.signal?.throwIfAborted();
+  refuseErrors(plan.findings);
   const id = randomUUID();
   const store = new ArchiveStore(deps.home);
+  const { usesContents } = plan;
   try {
-    await store.prepare();
     const started = performance.now();
-    const packed = await deps.selections.pack(selection.id, store.partPath(id), {
-      manifest: store.manifestPath(id),
-      segments: store.segmentsPath(id),
-      earlier: options.rehash === true ? undefined : await store.latestOf(selection.root),
-      // A service that takes no contents is sent the whole archive.
-      ...(options.usesContents === true && { folder: store.folderPartPath(id) }),
-      signal,
-      onProgress: (doneBytes, totalBytes) => onPhase?.({ type: 'pack', doneBytes, totalBytes }),
-    });
-    checkArchiveSize(packed.bytes, request.maxUploadBytes);
-    const git = await readGitState(selection.root, { isTrusted: request.isTrusted, signal });
+    // A service that takes no contents is sent the whole archive.
+    const packed = await packFolder(deps, id, [plan], { ...options, mayRefer: usesContents });
     const packSeconds = (performance.now() - started) / 1000;
     const archive = packed.isFolder ? store.folderPath(id) : store.archivePath(id);
-    const record = draftRecord(id, request, { ...git, archiveBytes: packed.bytes, archive });
-    return await sendArchive(deps, record, { ...options, packSeconds });
+    return await sendArchive(deps, recordOf(id, plan, { ...packed, archive }), {
+      ...options,
+      usesContents,
+      packSeconds,
+    });
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'outcome-unknown')) await store.discard(id);
     if (error instanceof DamagedArchive && options.rehash !== true) {
-      return submitWorkspace(deps, request, { ...options, rehash: true });
+      return sendPlan(deps, plan, { ...options, rehash: true });
     }
     throw diskError(error, deps.home);
   }
 }
 
-/**
- * Packs and sends a plan, once.
- *
- * @param options.isTrusted whether the commit may be read from `.git`.
- * @throws AppError `bad-input` or `no-credits` if the plan has errors; otherwise as `submitWorkspace`.
- */
-export async function sendPlan(
-  deps: SubmitDeps,
-  plan: SubmitPlan,
-  { isTrusted, ...options }: SubmitOptions & { readonly isTrusted: boolean },
-): Promise<JobRecord> {
-  refuseErrors(plan.findings);
-  const { host, selection, estimate, maxUploadBytes, accountId, usesContents } = plan;
-  const { script, maxRuntime, machineClass, project, venv, secrets, volumes, cluster, resultsFolder } = plan.draft;
-  const terms = { script, maxRuntime, machineClass, project, venv, secrets, volumes, cluster, resultsFolder };
-  const sent = { ...recordedPrice(estimate), selection, maxUploadBytes, isTrusted };
-  return submitWorkspace(deps, { ...terms, ...sent, host, account: accountId }, { ...options, usesContents });
-}
-
 /** The record of a job that is about to be sent. */
-export function draftRecord(
+export function recordOf(
   id: string,
-  request: SubmitRequest,
-  sent: Pick<JobRecord, 'gitCommit' | 'gitChanges' | 'archive' | 'archiveBytes'>,
+  { host, accountId, draft, script, selection, estimate }: SubmitPlan,
+  packed: PackedFolder & Pick<JobRecord, 'archive'>,
 ): JobRecord {
-  const { selection, secrets = [], volumes = [], ...terms } = request;
-  const maxRuntime = Math.trunc(terms.maxRuntime);
-  const createdAt = new Date().toISOString();
   // Terms that are not fields of a record are dropped.
   return newRecord({
-    ...terms,
-    ...sent,
-    secrets: [...secrets],
-    volumes: [...volumes],
+    ...draft,
+    ...recordedPrice(estimate),
+    ...packed,
     id,
+    host,
+    account: accountId,
+    script,
     state: 'sending',
-    maxRuntime,
+    secrets: [...(draft.secrets ?? [])],
+    volumes: [...(draft.volumes ?? [])],
+    maxRuntime: Math.trunc(draft.maxRuntime),
     folder: selection.root,
-    createdAt,
+    createdAt: new Date().toISOString(),
   });
 }

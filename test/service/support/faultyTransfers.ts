@@ -14,7 +14,8 @@ import { ResultJournals } from '../../../src/jobs/results/resultJournals.ts';
 import { settleEarlier } from '../../../src/jobs/send/settle.ts';
 import { EventSpool } from '../../../src/jobs/log/spool.ts';
 import { ResultCounter } from '../../../src/jobs/log/resultCounter.ts';
-import { submitWorkspace } from '../../../src/jobs/send/pack.ts';
+import { planSubmit } from '../../../src/jobs/plan/plan.ts';
+import { sendPlan } from '../../../src/jobs/send/pack.ts';
 import { RemoteClient } from '../../../src/remote/client.ts';
 import { makeRecord } from '../../unit/jobs/fixtures.ts';
 import { type FaultySite, RESULT, SCRIPT } from './faultySite.ts';
@@ -53,9 +54,11 @@ export const TRANSFERS: readonly Transfer[] = [
 async function upload(site: FaultySite, attempt: Try): Promise<Outcome> {
   await using place = await Place.make(site, attempt);
   const project = randomUUID();
-  const request = { host: HOST, selection: site.selection, script: SCRIPT, maxRuntime: 600, isTrusted: true, project };
+  const target = { host: HOST, service: HOST, account: undefined };
+  const draft = { script: SCRIPT, maxRuntime: 600, project, include: [], exclude: [] };
+  const plan = planSubmit(target, draft, site.selection);
   const deps = { service: place.service, selections: site.selections, ledger: place.ledger, home: place.home };
-  const outcome = await outcomeOf(() => submitWorkspace(deps, request, abortOf(attempt)));
+  const outcome = await outcomeOf(() => sendPlan(deps, plan, { isTrusted: true, ...abortOf(attempt) }));
   const [record] = place.jobs.list();
   const jobs = await site.jobsOf(project);
   assert.ok(jobs.length <= 1, `${jobs.length} jobs of one submission`);

@@ -19,7 +19,7 @@ import { quotePath } from '../../../jobs/selection/scriptSuggestions.ts';
 import type { Hosts } from '../../account/hosts.ts';
 import type { JobStore } from '../../jobs/store/jobStore.ts';
 import type { SubmitArguments } from '../../submit/submitArguments.ts';
-import type { FlowAnswer } from '../../submit/flowScript.ts';
+import type { FlowAnswer } from '../../submit/selectionReader.ts';
 import type { Worker } from '../../threads/worker.ts';
 import { withoutIcons } from '../../ui/labels.ts';
 import { askText, pickRow } from '../../ui/show.ts';

@@ -37,15 +37,6 @@ interface RuntimeFile {
   readonly source: string;
 }
 
-interface SweptScripts {
-  /** The name of the sweep. */
-  readonly name: string;
-  /** The file that each job runs. */
-  readonly files: readonly string[];
-  /** Prepares the file of a job if it is a flow file. */
-  readonly prepare: (index: number) => Promise<FlowJob | undefined>;
-}
-
 /** A flow prepared as a job for any service: the files to add to those of its folder. Dispose it when it was sent. */
 export class FlowJob implements AsyncDisposable {
   /** The runtime and the description of the flow. */
@@ -115,7 +106,7 @@ export class FlowJob implements AsyncDisposable {
  * @param runner the built `flowRunner.mjs`.
  * @throws AppError `missing` when the runtime is not built.
  */
-export async function flowRuntimeFiles(runner: string): Promise<SelectedFile[]> {
+async function flowRuntimeFiles(runner: string): Promise<SelectedFile[]> {
   const runtime = await runtimeFiles(runner);
   return Promise.all(runtime.map(({ path, source }) => selected(path, source)));
 }
@@ -162,23 +153,4 @@ async function runtimeFiles(runner: string): Promise<readonly RuntimeFile[]> {
     for (const [, specifier = ''] of text.matchAll(IMPORT)) waiting.push(join(dirname(source), specifier));
   }
   return [...filesBySource.values()];
-}
-
-/**
- * The flow that all jobs of a sweep run, each with its own arguments; undefined if none of them runs a flow. The folder is packed once, with
- * the description of one flow.
- *
- * @throws AppError `bad-input` if they run different files, one of which is a flow; and as `prepare` does.
- */
-export async function prepareSweptFlow({ name, files, prepare }: SweptScripts): Promise<FlowJob | undefined> {
-  const distinct = new Set(files);
-  for (const file of distinct) {
-    const flow = await prepare(files.indexOf(file));
-    if (flow === undefined) continue;
-    if (distinct.size === 1) return flow;
-    await flow[Symbol.asyncDispose]();
-    const message = `The jobs of ${name} run ${distinct.size} different files, and ${file} is a flow. Nothing was sent. Use one flow file for all jobs, and pass it arguments.`;
-    throw new AppError('bad-input', message);
-  }
-  return undefined;
 }

@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { directLedger } from '../../../../src/jobs/ledger/asyncLedger.ts';
 import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
-import type { FileChoice } from '../../../../src/jobs/selection/fileTree.ts';
 import type { SubmitDraft } from '../../../../src/jobs/plan/draft.ts';
 import { type SelectedFolder, summarizeSelection } from '../../../../src/jobs/selection/selectedFolder.ts';
 import { Selections } from '../../../../src/jobs/selection/selections.ts';
-import { createPlanner, planSubmit } from '../../../../src/jobs/plan/plan.ts';
+import { planSubmit } from '../../../../src/jobs/plan/plan.ts';
 import { sendPlan } from '../../../../src/jobs/send/pack.ts';
 import { tempHome } from '../fixtures.ts';
 import { connectTo } from '../testClient.ts';
@@ -25,7 +24,6 @@ const selectionOf = (...paths: readonly string[]): SelectedFolder => {
   const files = paths.map((path) => ({ path, size: 1, mode: 0o644, mtimeMs: 0 }));
   return summarizeSelection('1', { root: '/w', files, totalBytes: paths.length, excluded: [], findings: [] });
 };
-const pathsIn = ({ largest }: SelectedFolder): string[] => largest.map(({ path }) => path);
 
 test('a plan has the cost, the findings and the limits of its draft', () => {
   const target = { host: 'https://gpu.example.org', service: 'gpu.example.org', account };
@@ -66,30 +64,6 @@ test('a budget is asked with the highest cost of a job, or with none if the cost
     ['vision', 5],
     [undefined, undefined],
   ]);
-});
-
-test('the folder is read again only for another choice of files, and each plan has the files that its script needs', async () => {
-  const choices: FileChoice[] = [];
-  const planner = createPlanner(
-    { host: 'local', service: 'this machine', account: undefined },
-    {
-      select: async (choice) => {
-        choices.push(choice);
-        return selectionOf('train.py', ...choice.include);
-      },
-      withRuntime: async (selection, script) => selectionOf(...pathsIn(selection), `runtime of ${script}`),
-      review: async () => ({ findings: [], packageFindings: [], start: undefined }),
-    },
-    { choice: { include: [], exclude: [] }, selection: selectionOf('train.py') },
-  );
-  const pathsOf = async (changes: Partial<SubmitDraft>): Promise<string[]> =>
-    pathsIn((await planner({ ...draft, ...changes })).selection);
-  assert.deepEqual(await pathsOf({ maxRuntime: 5 }), ['runtime of train.py', 'train.py']);
-  assert.equal(choices.length, 0);
-  assert.deepEqual(await pathsOf({ include: ['.env'] }), ['.env', 'runtime of train.py', 'train.py']);
-  assert.deepEqual(await pathsOf({ include: ['.env'], script: 'b.py' }), ['.env', 'runtime of b.py', 'train.py']);
-  assert.equal(choices.length, 1);
-  assert.deepEqual(await pathsOf({}), ['runtime of train.py', 'train.py']);
 });
 
 test('a plan is sent with all its terms, and one with errors is not sent', async (t) => {

@@ -13,12 +13,9 @@ import { directLedger } from '../../../../src/jobs/ledger/asyncLedger.ts';
 import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
 import { resubmitJob } from '../../../../src/jobs/send/resubmit.ts';
 import { EventSpool } from '../../../../src/jobs/log/spool.ts';
-import {
-  type SubmitDeps,
-  type SubmitPhase,
-  type SubmitRequest,
-  submitWorkspace,
-} from '../../../../src/jobs/send/pack.ts';
+import { planSubmit, type SubmitPlan } from '../../../../src/jobs/plan/plan.ts';
+import { type SubmitDeps, sendPlan } from '../../../../src/jobs/send/pack.ts';
+import type { SubmitPhase } from '../../../../src/jobs/send/send.ts';
 import { makeRecord, tempHome } from '../fixtures.ts';
 import { connectTo } from '../testClient.ts';
 import { type Answers, sendJson, TestService } from '../testService.ts';
@@ -29,7 +26,7 @@ interface Setting {
   readonly http: TestService;
   readonly home: string;
   readonly folder: string;
-  readonly request: SubmitRequest;
+  readonly request: SubmitPlan;
 }
 
 async function setUp(t: TestContext, answers: Answers, extraBytes = 0): Promise<Setting> {
@@ -42,9 +39,14 @@ async function setUp(t: TestContext, answers: Answers, extraBytes = 0): Promise<
   const selections = new Selections();
   const deps = { service: connectTo(http.url), selections, ledger: directLedger(jobs), home };
   const selection = await selections.select(folder, { isTrusted: false });
-  const request = { host: http.url, selection, script: 'train.py --epochs 3', maxRuntime: 60.9, isTrusted: false };
+  const draft = { script: 'train.py --epochs 3', maxRuntime: 60.9, include: [], exclude: [] };
+  const request = planSubmit({ host: http.url, service: 'test', account: undefined }, draft, selection);
   return { deps, jobs, http, home, folder, request };
 }
+
+/** Sends a plan of a folder that is not trusted. */
+const submit = (deps: SubmitDeps, plan: SubmitPlan, options: Partial<Parameters<typeof sendPlan>[2]> = {}) =>
+  sendPlan(deps, plan, { isTrusted: false, ...options });
 
 async function readAll(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(await request.toArray());
@@ -69,10 +71,10 @@ test('a folder is packed from the archive that was last sent from it, unless all
       },
     },
   };
-  const first = await submitWorkspace(deps, setting.request);
-  const second = await submitWorkspace(deps, setting.request);
-  const third = await submitWorkspace(deps, setting.request, { rehash: true });
-  await submitWorkspace(deps, setting.request);
+  const first = await submit(deps, setting.request);
+  const second = await submit(deps, setting.request);
+  const third = await submit(deps, setting.request, { rehash: true });
+  await submit(deps, setting.request);
   assert.deepEqual(used, [undefined, first.archive, undefined, third.archive]);
   const [one, other] = [first, second].map(({ archive }) => readFileSync(archive ?? ''));
   assert.deepEqual(other, one);
@@ -96,11 +98,11 @@ test('an archive that refers to an earlier one is sent whole, and the copy that 
     3_000_000,
   );
   const { folder, home, request, deps } = setting;
-  const options = { usesContents: true };
-  await submitWorkspace(deps, request, options);
+  await submit(deps, { ...request, usesContents: true });
   writeFileSync(join(folder, 'train.py'), 'print("again")\n');
-  const again = { ...request, selection: await (deps.selections as Selections).select(folder, { isTrusted: false }) };
-  const second = await submitWorkspace(deps, again, options);
+  const selection = await (deps.selections as Selections).select(folder, { isTrusted: false });
+  const again = { ...request, selection, usesContents: true };
+  const second = await submit(deps, again);
   assert.ok(statSync(second.archive ?? '').isDirectory(), 'it refers to the first');
   const body = bodies[1] ?? assert.fail();
   const start = body.indexOf('\r\n\r\n', body.indexOf('name="tarball"')) + 4;
@@ -108,12 +110,12 @@ test('an archive that refers to an earlier one is sent whole, and the copy that 
   assert.ok(unpacked.includes('print("again")') && unpacked.includes(readFileSync(join(folder, 'data.bin'))));
   const partial = (): string[] => readdirSync(join(home, 'archives')).filter((name) => name.endsWith('.partial'));
   assert.deepEqual(partial(), []);
-  await assert.rejects(submitWorkspace(deps, again, options), { status: 402 });
+  await assert.rejects(submit(deps, again), { status: 402 });
   assert.deepEqual(partial(), []);
   const stop = new AbortController();
   const onPhase = ({ type }: { readonly type: string }): void =>
     void (type === 'pack' && stop.abort(new Error('enough')));
-  await assert.rejects(submitWorkspace(deps, again, { ...options, signal: stop.signal, onPhase }), /^Error: enough$/);
+  await assert.rejects(submit(deps, again, { signal: stop.signal, onPhase }), /^Error: enough$/);
   assert.equal(bodies.length, 3);
 });
 
@@ -126,9 +128,9 @@ test('an accepted job is on record with its archive, manifest, phases and hold',
     },
   });
   const phases: string[] = [];
-  const record = await submitWorkspace(
+  const record = await submit(
     setting.deps,
-    { ...setting.request, machineClass: 'a10g', creditsPerMinute: 2, account: 'acc' },
+    { ...setting.request, draft: { ...setting.request.draft, machineClass: 'a10g' }, accountId: 'acc' },
     { onPhase: ({ type }) => phases.at(-1) === type || phases.push(type) },
   );
   assert.match(body, /"script":"train\.py --epochs 3"/);
@@ -162,9 +164,9 @@ test('contents are sent before the archive to services that take them, and to no
     },
   };
   const setting = await setUp(t, answers, 100_000);
-  await submitWorkspace(setting.deps, setting.request);
+  await submit(setting.deps, setting.request);
   assert.deepEqual(paths.splice(0), ['/v1/jobs']);
-  await submitWorkspace(setting.deps, setting.request, { usesContents: true });
+  await submit(setting.deps, { ...setting.request, usesContents: true });
   assert.deepEqual(paths, ['/v1/contents/lacking-lists', '/v1/jobs']);
 });
 
@@ -179,8 +181,8 @@ test('a submit says once why everything is sent, keeps it in the log of the job,
   };
   const setting = await setUp(t, answers, 100_000);
   const phases: SubmitPhase[] = [];
-  const options = { usesContents: true, onPhase: (phase: SubmitPhase) => void phases.push(phase) };
-  const record = await submitWorkspace(setting.deps, setting.request, options);
+  const options = { onPhase: (phase: SubmitPhase) => void phases.push(phase) };
+  const record = await submit(setting.deps, { ...setting.request, usesContents: true }, options);
   assert.equal(record.jobId, 'job-1');
   const reason =
     'The service did not accept only what changed (HTTP 413: the space is full), so the whole archive is sent.';
@@ -201,7 +203,7 @@ for (const status of [400, 401, 402, 413, 503]) {
         sendJson(response, { detail: 'no' }, status);
       },
     });
-    await assert.rejects(submitWorkspace(setting.deps, setting.request), { status });
+    await assert.rejects(submit(setting.deps, setting.request), { status });
     assert.deepEqual(setting.jobs.list({ withRemoved: true }), []);
     assert.deepEqual(readdirSync(join(setting.home, 'archives')), []);
     assert.equal(setting.http.attempts.submit, 1);
@@ -211,7 +213,7 @@ for (const status of [400, 401, 402, 413, 503]) {
 test('a service that is not there: the system error passes through and nothing is left', async (t) => {
   const setting = await setUp(t, {});
   setting.http.stop();
-  await assert.rejects(submitWorkspace(setting.deps, setting.request), { code: 'ECONNREFUSED' });
+  await assert.rejects(submit(setting.deps, setting.request), { code: 'ECONNREFUSED' });
   assert.deepEqual(setting.jobs.list({ withRemoved: true }), []);
   assert.deepEqual(readdirSync(join(setting.home, 'archives')), []);
 });
@@ -223,7 +225,7 @@ test('a connection lost after the upload is reported as unknown, stored and not 
       request.socket.destroy();
     },
   });
-  await assert.rejects(submitWorkspace(setting.deps, setting.request), {
+  await assert.rejects(submit(setting.deps, setting.request), {
     code: 'outcome-unknown',
     message: /may be running.*Check with the service before you send it again/,
   });
@@ -250,7 +252,7 @@ test('the connection is lost in the middle of the upload: unknown, and how much 
     },
     20_000_000,
   );
-  await assert.rejects(submitWorkspace(setting.deps, setting.request), {
+  await assert.rejects(submit(setting.deps, setting.request), {
     code: 'outcome-unknown',
     message: /\d+ % of the files were sent, so the job most likely does not exist/,
   });
@@ -271,7 +273,7 @@ for (const [name, status, text] of [
     });
     const phases = new Set<string>();
     const onPhase = ({ type }: SubmitPhase): void => void phases.add(type);
-    const submitting = submitWorkspace(setting.deps, setting.request, { onPhase });
+    const submitting = submit(setting.deps, setting.request, { onPhase });
     await assert.rejects(submitting, { code: 'outcome-unknown' });
     assert.equal(setting.jobs.list()[0]?.state, 'unknown');
     assert.equal([...phases].at(-1), 'ask', 'the service was asked what became of it');
@@ -280,19 +282,23 @@ for (const [name, status, text] of [
 
 test('a script that is not there stops everything before anything is packed or sent', async (t) => {
   const setting = await setUp(t, { submit: accept });
-  await assert.rejects(submitWorkspace(setting.deps, { ...setting.request, script: 'trian.py' }), {
+  await assert.rejects(submit(setting.deps, { ...setting.request, script: 'trian.py' }), {
     code: 'missing',
     message: /Did you mean train\.py\?/,
   });
   for (const maxRuntime of [Number.NaN, Infinity, 0, 0.99]) {
-    await assert.rejects(submitWorkspace(setting.deps, { ...setting.request, maxRuntime }), {
-      code: 'bad-input',
-      message: 'The time limit must be at least 1 second.',
-    });
+    await assert.rejects(
+      submit(setting.deps, { ...setting.request, draft: { ...setting.request.draft, maxRuntime } }),
+      {
+        code: 'bad-input',
+        message: 'The time limit must be at least 1 second.',
+      },
+    );
   }
   assert.equal(setting.http.attempts.submit, 0);
   assert.equal(existsSync(join(setting.home, 'archives')), false);
-  assert.equal((await submitWorkspace(setting.deps, { ...setting.request, maxRuntime: 1 })).maxRuntime, 1);
+  const shortest = { ...setting.request, draft: { ...setting.request.draft, maxRuntime: 1 } };
+  assert.equal((await submit(setting.deps, shortest)).maxRuntime, 1);
 });
 
 for (const phase of ['select', 'pack', 'upload'] as const) {
@@ -300,7 +306,7 @@ for (const phase of ['select', 'pack', 'upload'] as const) {
     const setting = await setUp(t, { submit: (request) => void request.pause() }, 20_000_000);
     const stop = new AbortController();
     let left = Infinity;
-    const submitting = submitWorkspace(setting.deps, setting.request, {
+    const submitting = submit(setting.deps, setting.request, {
       signal: stop.signal,
       onPhase: (now) => {
         if (now.type === phase) stop.abort();
@@ -322,7 +328,7 @@ test('a cancel after all was sent leaves the outcome unknown', async (t) => {
       stop.abort();
     },
   });
-  await assert.rejects(submitWorkspace(setting.deps, setting.request, { signal: stop.signal }), {
+  await assert.rejects(submit(setting.deps, setting.request, { signal: stop.signal }), {
     code: 'outcome-unknown',
   });
   assert.equal(setting.jobs.list()[0]?.state, 'unknown');
@@ -333,8 +339,8 @@ test('two windows submit one folder at once: two jobs, both on record', async (t
   const other = new JobLedger(setting.home);
   t.after(() => other.dispose());
   const records = await Promise.all([
-    submitWorkspace(setting.deps, setting.request),
-    submitWorkspace({ ...setting.deps, ledger: directLedger(other) }, setting.request),
+    submit(setting.deps, setting.request),
+    submit({ ...setting.deps, ledger: directLedger(other) }, setting.request),
   ]);
   assert.equal(new Set(records.map(({ jobId }) => jobId)).size, 2);
   assert.equal(setting.jobs.list().length, 2);
@@ -348,7 +354,7 @@ test('a job is sent again from its kept archive, as it was', async (t) => {
       sendJson(response, { job_id: `job-${attempt}` });
     },
   });
-  const first = await submitWorkspace(setting.deps, setting.request);
+  const first = await submit(setting.deps, setting.request);
   writeFileSync(join(setting.folder, 'train.py'), 'changed since');
   const second = await resubmitJob(setting.deps, first.id);
   assert.notEqual(second.id, first.id);
@@ -370,7 +376,7 @@ test('of a job that is sent again, files are left only if the service may have t
       else sendJson(response, { job_id: 'job-1' });
     },
   });
-  const { id } = await submitWorkspace(setting.deps, setting.request);
+  const { id } = await submit(setting.deps, setting.request);
   const stored = (): number => readdirSync(join(setting.home, 'archives')).length;
   const before = stored();
   answer = 'refuse';
@@ -388,7 +394,7 @@ test('a job that was removed from the list is sent again as one that is in it, a
       sendJson(response, { job_id: `job-${attempt}` });
     },
   });
-  const first = await submitWorkspace(setting.deps, setting.request);
+  const first = await submit(setting.deps, setting.request);
   await setting.deps.ledger.update(first.id, { removed: true, lastLogLine: 'epoch 3', exitCode: 1 });
   const second = await resubmitJob(setting.deps, first.id);
   assert.deepEqual([second.removed, second.lastLogLine, second.exitCode], [false, null, null]);
@@ -397,9 +403,9 @@ test('a job that was removed from the list is sent again as one that is in it, a
 
 test('kept archives stay within their limit, the oldest go first, and what is gone is said', async (t) => {
   const setting = await setUp(t, { submit: accept }, 50_000);
-  const first = await submitWorkspace(setting.deps, setting.request);
+  const first = await submit(setting.deps, setting.request);
   utimesSync(first.archive ?? '', new Date(0), new Date(0));
-  const second = await submitWorkspace(setting.deps, setting.request, { maxKeptBytes: 60_000 });
+  const second = await submit(setting.deps, setting.request, { maxKeptBytes: 60_000 });
   assert.equal(existsSync(first.archive ?? ''), false);
   assert.equal(existsSync(second.archive ?? ''), true);
   await assert.rejects(resubmitJob(setting.deps, first.id), { code: 'missing', message: /no longer stored/ });
@@ -408,14 +414,14 @@ test('kept archives stay within their limit, the oldest go first, and what is go
 
 test('the archive of a job that is still being sent stays, also if the job was removed from the list', async (t) => {
   const setting = await setUp(t, { submit: accept });
-  const accepted = await submitWorkspace(setting.deps, setting.request);
+  const accepted = await submit(setting.deps, setting.request);
   const sending = makeRecord({ state: 'sending', jobId: null });
   setting.jobs.insert(sending);
   setting.jobs.claim(sending.id, processOwner(), 60_000);
   setting.jobs.remove(sending.id);
   const archive = new ArchiveStore(setting.home).archivePath(sending.id);
   writeFileSync(archive, 'being sent');
-  await submitWorkspace(setting.deps, setting.request, { maxKeptBytes: 0 });
+  await submit(setting.deps, setting.request, { maxKeptBytes: 0 });
   assert.deepEqual([existsSync(archive), existsSync(accepted.archive ?? '')], [true, false]);
 });
 
@@ -443,7 +449,7 @@ test('what a killed submit was packing is removed by the next one, and what othe
   const mine = new ArchiveStore(setting.home).partPath('9d1f1a0e-6f0c-4f8e-9a53-0f5d7a3c1b20');
   writeFileSync(mine, 'another window is packing');
 
-  const { id } = await submitWorkspace(setting.deps, setting.request);
+  const { id } = await submit(setting.deps, setting.request);
   assert.deepEqual(
     readdirSync(archives)
       .filter((name) => !name.endsWith('.latest'))
@@ -477,20 +483,19 @@ test('the commit is recorded for a trusted folder, and git is not asked in anoth
   git('add', '-A');
   git('commit', '-q', '-m', 'one');
   const commit = git('rev-parse', 'HEAD').trim();
-  const trusted = { ...setting.request, isTrusted: true };
-  const clean = await submitWorkspace(setting.deps, trusted);
+  const clean = await submit(setting.deps, setting.request, { isTrusted: true });
   assert.deepEqual([clean.gitCommit, clean.gitChanges], [commit, 0]);
   const [tracked = ''] = git('ls-files').split('\n');
   writeFileSync(join(setting.folder, tracked), 'changed');
   writeFileSync(join(setting.folder, 'untracked.txt'), 'new');
-  assert.equal((await submitWorkspace(setting.deps, trusted)).gitChanges, 2);
-  assert.equal((await submitWorkspace(setting.deps, setting.request)).gitCommit, null);
+  assert.equal((await submit(setting.deps, setting.request, { isTrusted: true })).gitChanges, 2);
+  assert.equal((await submit(setting.deps, setting.request)).gitCommit, null);
 });
 
 test('where the home folder cannot be written the submit fails before anything is sent', async (t) => {
   const setting = await setUp(t, { submit: accept });
   writeFileSync(join(setting.home, 'archives'), 'in the way');
-  await assert.rejects(submitWorkspace(setting.deps, setting.request));
+  await assert.rejects(submit(setting.deps, setting.request));
   assert.equal(setting.http.attempts.submit, 0);
   mkdirSync(join(setting.home, 'spool'), { recursive: true });
   assert.deepEqual(setting.jobs.list({ withRemoved: true }), []);

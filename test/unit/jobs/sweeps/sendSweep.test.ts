@@ -10,7 +10,8 @@ import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
 import { Selections } from '../../../../src/jobs/selection/selections.ts';
 import { planSubmit } from '../../../../src/jobs/plan/plan.ts';
 import { cancelSweep } from '../../../../src/jobs/sweeps/cancelSweep.ts';
-import { createSweep, type SweepPlan } from '../../../../src/jobs/sweeps/createSweep.ts';
+import type { JobPlans } from '../../../../src/jobs/plan/jobPlans.ts';
+import { createSweep } from '../../../../src/jobs/sweeps/createSweep.ts';
 import { sendSweep, type SweepDeps, type SweepPhase } from '../../../../src/jobs/sweeps/sendSweep.ts';
 import type { Sweep } from '../../../../src/jobs/sweeps/sweep.ts';
 import { SweepStore } from '../../../../src/jobs/sweeps/sweepStore.ts';
@@ -41,7 +42,7 @@ async function planSweep(t: TestContext, host: string, limits: Limits = {}) {
   const selection = await selections.select(folder, { isTrusted: false });
   const target = { host, service: 'the service', account: ACCOUNT };
   const files = { include: [], exclude: [], machineClass: 'cpu', maxRuntime: 60 };
-  const plan: SweepPlan = {
+  const plan: JobPlans = {
     name: 'train',
     limits: { concurrency: limits.concurrency, maxCost: limits.maxCost },
     jobs: VALUES.map((lr) => ({
@@ -283,9 +284,9 @@ test('a busy service is asked again, as often as there are delays', async (t) =>
 });
 
 for (const [what, change] of [
-  ['two equal jobs', (plan: SweepPlan) => ({ ...plan, jobs: [...plan.jobs, ...plan.jobs.slice(0, 1)] })],
-  ['no job', (plan: SweepPlan) => ({ ...plan, jobs: [] })],
-  ['a job that costs more than all may', (plan: SweepPlan) => ({ ...plan, limits: { ...plan.limits, maxCost: 0.5 } })],
+  ['two equal jobs', (plan: JobPlans) => ({ ...plan, jobs: [...plan.jobs, ...plan.jobs.slice(0, 1)] })],
+  ['no job', (plan: JobPlans) => ({ ...plan, jobs: [] })],
+  ['a job that costs more than all may', (plan: JobPlans) => ({ ...plan, limits: { ...plan.limits, maxCost: 0.5 } })],
 ] as const) {
   test(`a sweep with ${what} is refused and leaves nothing`, async (t) => {
     const home = tempHome(t);

@@ -34,6 +34,7 @@ const draft: SubmitDraft = {
 const view: SubmitView = {
   folderName: 'model',
   draft,
+  script: draft.script,
   host: 'https://gpu.example.org',
   selection,
   rates: [{ machineClass: 'a10g', creditsPerMinute: 0.3, description: 'one A10G' }],

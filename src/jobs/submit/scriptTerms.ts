@@ -1,12 +1,11 @@
 import { join } from 'node:path';
 import * as l10n from '@vscode/l10n';
 import { pathInside } from '../../core/files/pathInside.ts';
-import { readBatchScript } from '../../jobs/batch/batchScript.ts';
-import { batchProfile } from '../../jobs/profiles/batchProfile.ts';
-import type { ProfileJob } from '../../jobs/profiles/profileJob.ts';
-import { scriptPath } from '../../jobs/selection/script.ts';
-import type { SubmitDraft } from '../../jobs/plan/draft.ts';
-import type { UsedProfile } from './submitProfile.ts';
+import { readBatchScript } from '../batch/batchScript.ts';
+import type { SubmitDraft } from '../plan/draft.ts';
+import { batchProfile } from '../profiles/batchProfile.ts';
+import type { ProfileJob } from '../profiles/profileJob.ts';
+import { scriptPath } from '../selection/script.ts';
 
 /** The job that the `#SBATCH` lines of a script describe; undefined for other scripts. @throws AppError as `readBatchScript` does. */
 export async function readBatch(folder: string, script: string): Promise<ProfileJob | undefined> {
@@ -15,12 +14,6 @@ export async function readBatch(folder: string, script: string): Promise<Profile
   if (path === '' || pathInside(folder, file) === undefined) return undefined;
   const text = await readBatchScript(file, path);
   return text === undefined ? undefined : batchProfile({ path, text, folder, script });
-}
-
-/** A batch script in the form of a profile on the chosen host. */
-export function profileOf(job: ProfileJob, host: string): UsedProfile {
-  const termsOf: UsedProfile['termsOf'] = (parameters) => job.terms({ env: {}, file: undefined, parameters });
-  return { job, host, isSwitch: false, terms: termsOf(job.combinations[0] ?? {}), termsOf };
 }
 
 /** A draft with another script, and with the terms of its `#SBATCH` lines. */

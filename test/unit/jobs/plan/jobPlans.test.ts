@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { Selections } from '../../../../src/jobs/selection/selections.ts';
 import { planSubmit } from '../../../../src/jobs/plan/plan.ts';
-import { sweepFindings, type SweepPlan } from '../../../../src/jobs/sweeps/createSweep.ts';
+import { jobFindings, type JobPlans } from '../../../../src/jobs/plan/jobPlans.ts';
 import { tempHome } from '../fixtures.ts';
 
 // One job of a minute can cost one credit.
@@ -15,7 +15,7 @@ async function planOf(
   t: TestContext,
   projects: readonly (string | undefined)[],
   { machineClass = 'cpu', maxCost }: { machineClass?: string; maxCost?: number } = {},
-): Promise<SweepPlan> {
+): Promise<JobPlans> {
   const folder = tempHome(t);
   writeFileSync(join(folder, 'train.py'), 'print("hello")\n');
   const selection = await new Selections().select(folder, { isTrusted: false });
@@ -32,9 +32,9 @@ async function planOf(
 }
 
 /** Asks for the findings with a budget check that says for what it was asked. */
-function askedBudgets(plan: SweepPlan): unknown[] {
+function askedBudgets(plan: JobPlans): unknown[] {
   const asked: unknown[] = [];
-  sweepFindings(plan, (project, highest) => {
+  jobFindings(plan, (project, highest) => {
     asked.push([project, highest]);
     return [];
   });
@@ -42,7 +42,7 @@ function askedBudgets(plan: SweepPlan): unknown[] {
 }
 
 test('what the service would refuse of several jobs is said once', async (t) => {
-  const findings = sweepFindings(await planOf(t, [undefined, undefined, 'a'], { machineClass: 'h100' }));
+  const findings = jobFindings(await planOf(t, [undefined, undefined, 'a'], { machineClass: 'h100' }));
   assert.deepEqual(
     findings.map(({ type }) => type),
     ['machine-class'],
@@ -68,7 +68,7 @@ test('budgets speak about the whole sweep, not about each job', async (t) => {
   const ofAll = { ...ofOne, summary: 'All jobs are over' };
   const jobs = plan.jobs.map((job) => ({ ...job, plan: { ...job.plan, findings: [ofOne] } }));
   assert.deepEqual(
-    sweepFindings({ ...plan, jobs }, () => [ofAll]),
+    jobFindings({ ...plan, jobs }, () => [ofAll]),
     [ofAll],
   );
 });

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { readBatch, withScript } from '../../../../src/extension/submit/submitBatch.ts';
+import { readBatch, withScript } from '../../../../src/jobs/submit/scriptTerms.ts';
 import { memoryOf } from '../../../../src/jobs/plan/draft.ts';
 
 const DRAFT = { script: 'a.py', maxRuntime: 3600, machineClass: 'usual', include: [], exclude: [] };
