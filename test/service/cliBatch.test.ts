@@ -108,6 +108,8 @@ test('a shell script with #SBATCH lines in a folder of --chdir is a batch script
   const done = await scratch.run(['submit', 'model/jobs/run.sh', '--watch'], { env, cwd: folder });
   assert.equal(done.exit, 0, done.stderr);
   assert.equal(done.stdout, 'hello\nartifacts\njobs\none.txt\n');
+  const named = await scratch.run(['submit', 'model', '--script', 'jobs/run.sh', '--dry-run'], { env, cwd: folder });
+  assert.match(named.stderr, /Taken from jobs\/run\.sh: .*variables GREETING/, 'a flag names it as well');
   const plain = await scratch.run(['submit', 'plain.sh'], { env, cwd: folder });
   assert.equal(plain.exit, 2);
   assert.match(plain.stderr, /plain\.sh is a file\. Enter the folder that contains it/);
