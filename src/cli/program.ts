@@ -3,7 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { isAbort } from '../core/errors.ts';
 import { Redactor } from '../core/redact.ts';
 import { answerCompletion, COMPLETION_REQUEST } from './completion/answer.ts';
-import { type Context, locateProgram, type ProgramFiles } from './command/context.ts';
+import { type Context, type InputStream, locateProgram, type ProgramFiles } from './command/context.ts';
 import { describeFailure, EXIT, type Failure } from './command/exit.ts';
 import { FIRST_STEPS } from './command/firstSteps.ts';
 import { recoverInterrupted } from './command/interruptedResults.ts';
@@ -24,6 +24,7 @@ import { serveVerb } from './serve/serveVerb.ts';
 import { bestVerb } from './submit/bestVerb.ts';
 import { sweepVerb } from './sweeps/sweepVerbs.ts';
 import { submitVerb } from './submit/submitVerb.ts';
+import type { TextStream } from './terminal/output.ts';
 import { Terminal } from './terminal/terminal.ts';
 import type { Run, Verb } from './command/verb.ts';
 import { pathOf, readPosition } from './grammar/position.ts';
@@ -45,23 +46,41 @@ const PROGRAM_EXAMPLES = examples(
   ['farwharf help submit', 'explain a command'],
 );
 
+/** What the program is told by its process, or by a test instead. */
+interface Surroundings {
+  /** The path of the program. */
+  readonly entry: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+  readonly stdio: { readonly stdin: InputStream; readonly stdout: TextStream; readonly stderr: TextStream };
+}
+
 /** Parses the arguments, runs the verb, and returns the exit status of the process. Every failure ends up here and is reported once. */
-export async function runProgram(
-  argv: readonly string[],
-  { entry, env }: { entry: string; env: NodeJS.ProcessEnv },
-): Promise<number> {
+export async function runProgram(argv: readonly string[], { entry, env, cwd, stdio }: Surroundings): Promise<number> {
   const isCompletion = argv[0] === COMPLETION_REQUEST;
   const terminal = new Terminal({
     isJson: !isCompletion && wantsJson(argv),
-    stdout: process.stdout,
-    stderr: process.stderr,
+    stdout: stdio.stdout,
+    stderr: stdio.stderr,
+    env,
   });
   const interrupt = listenForInterrupt();
   let exit: number = EXIT.done;
   const { signal, onHangup } = interrupt;
   const outputSignal = AbortSignal.any([signal, terminal.stdio.closed]);
-  const program = describeProgram(locateProgram(entry), terminal, async ({ remote, isService }, work) => {
-    const context: Context = { terminal, env, remote, signal, outputSignal, onHangup, program: locateProgram(entry) };
+  const files = locateProgram(entry);
+  const program = describeProgram(files, terminal, async ({ remote, isService }, work) => {
+    const context: Context = {
+      terminal,
+      stdin: () => stdio.stdin,
+      env,
+      cwd,
+      remote,
+      signal,
+      outputSignal,
+      onHangup,
+      program: files,
+    };
     if (!isService) await recoverInterrupted(context);
     exit = await work(context);
   });

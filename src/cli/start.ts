@@ -8,7 +8,12 @@ export async function start(entry: string): Promise<void> {
   hideExperiments();
   keepNewObjectSpace();
   const { runProgram } = await import('./program.ts');
-  process.exitCode = await runProgram(process.argv.slice(2), { entry, env: process.env });
+  process.exitCode = await runProgram(process.argv.slice(2), {
+    entry,
+    env: process.env,
+    cwd: process.cwd(),
+    stdio: process,
+  });
 }
 
 /** Hides the warning that node:sqlite is experimental, which is of no use to users. */

@@ -5,7 +5,9 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { TextStream } from '../../src/cli/terminal/output.ts';
 import { readStateFile } from '../../src/service/stateFile.ts';
 import { built } from './support/built.ts';
 
@@ -42,6 +44,24 @@ export function interruptAt(text: string, signal?: NodeJS.Signals): NonNullable<
   };
 }
 
+/**
+ * Whether a command needs a process of its own: for its signals, its user, a place that is read from the process (variables other than
+ * Farwharf's, which the program is told), or because it serves until it is stopped.
+ */
+function needsProcess(
+  [verb = '']: readonly string[],
+  { env = {}, main, signal, user, onOutput }: RunOptions,
+  { command, isNewUser = false, isProcess = false }: ScratchOptions,
+): boolean {
+  return (
+    isProcess ||
+    isNewUser ||
+    [command, main, signal, user, onOutput].some((option) => option !== undefined) ||
+    ['serve', 'mcp'].includes(verb) ||
+    Object.keys(env).some((name) => !name.startsWith('FARWHARF_'))
+  );
+}
+
 export interface ScratchOptions {
   /** The folder in which it is created; the system's temporary one by default. */
   readonly within?: string | undefined;
@@ -49,6 +69,8 @@ export interface ScratchOptions {
   readonly command?: string | undefined;
   /** Whether the user has an empty home folder of their own instead of a FARWHARF_HOME. */
   readonly isNewUser?: boolean | undefined;
+  /** Whether each command is a process of its own, where processes are what is tested. */
+  readonly isProcess?: boolean | undefined;
 }
 
 /** A place for one test: a FARWHARF_HOME of its own and folders to send. Ended, it leaves nothing behind. */
@@ -81,8 +103,27 @@ export class Scratch implements AsyncDisposable {
     return folder;
   }
 
-  /** Runs the command to its end. */
-  async run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+  /** Runs the command to its end, in this process if that makes no difference: starting one is most of what a short command costs. */
+  run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+    return needsProcess(args, options, this.#options) ? this.#runProcess(args, options) : this.#runHere(args, options);
+  }
+
+  async #runHere(args: readonly string[], { env = {}, cwd = this.root }: RunOptions): Promise<Finished> {
+    const { runProgram } = await import('../../src/cli/program.ts');
+    const printed = { stdout: '', stderr: '' };
+    const stream = (name: keyof typeof printed): TextStream => ({
+      write: (text, done) => {
+        printed[name] += text;
+        done?.();
+      },
+    });
+    const stdio = { stdin: Readable.from([]), stdout: stream('stdout'), stderr: stream('stderr') };
+    // What it starts are the built programs.
+    const exit = await runProgram(args, { entry: built('cli.mjs'), env: this.#environment(env), cwd, stdio });
+    return { ...printed, exit };
+  }
+
+  async #runProcess(args: readonly string[], options: RunOptions): Promise<Finished> {
     const child = this.#spawn(args, options);
     options.signal?.addEventListener('abort', () => child.kill('SIGINT'), { once: true });
     const printed = { exit: null as number | null, stdout: '', stderr: '' };
@@ -150,15 +191,19 @@ export class Scratch implements AsyncDisposable {
   }
 
   #spawn(args: readonly string[], { env = {}, cwd = this.root, main = built('cli.mjs'), user }: RunOptions) {
-    const inherited = Object.entries(process.env).filter(([name]) => !/^(FARWHARF_|NODE_TEST|NODE_OPTIONS)/.test(name));
-    const { command, isNewUser } = this.#options;
-    const own = isNewUser === true ? { HOME: join(this.root, 'user') } : { FARWHARF_HOME: this.home };
+    const { command } = this.#options;
     return spawn(command ?? process.execPath, command === undefined ? [main, ...args] : args, {
       cwd,
-      env: { ...Object.fromEntries(inherited), ...own, ...env },
+      env: this.#environment(env),
       stdio: ['ignore', 'pipe', 'pipe'],
       ...user,
     });
+  }
+
+  #environment(env: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+    const inherited = Object.entries(process.env).filter(([name]) => !/^(FARWHARF_|NODE_TEST|NODE_OPTIONS)/.test(name));
+    const own = this.#options.isNewUser === true ? { HOME: join(this.root, 'user') } : { FARWHARF_HOME: this.home };
+    return { ...Object.fromEntries(inherited), ...own, ...env };
   }
 }
 

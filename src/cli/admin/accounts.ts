@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { AppError, messageOf } from '../../core/errors.ts';
 import { formatBytes, formatCount, formatCredits, formatDuration } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
@@ -135,8 +136,10 @@ export async function deleteAccount(context: Context, id: string, flags: AdminFl
 
 /** `farwharf admin account import FILE`: adds the accounts of a file, and continues after one that cannot be added. JSON: `{ accounts, failed }`. */
 export async function importAccounts(context: Context, path: string, flags: AdminFlags): Promise<number> {
-  const { terminal } = context;
-  const wanted = parseAccounts(withoutByteOrderMark(await readNamedFile(path, { maxBytes: MAX_IMPORT_BYTES })));
+  const { terminal, cwd } = context;
+  const wanted = parseAccounts(
+    withoutByteOrderMark(await readNamedFile(resolve(cwd, path), { name: path, maxBytes: MAX_IMPORT_BYTES })),
+  );
   using admin = await findAdmin(context, flags, { mayCreate: true });
   const accounts: AdminAccount[] = [];
   const failed: { readonly account_id: string; readonly error: string }[] = [];

@@ -10,8 +10,8 @@ import type { AdminFlags } from './adminFlags.ts';
  * @param mayCreate whether to create a missing database, as for the first account.
  * @throws AppError of `openAdmin`.
  */
-export function findAdmin({ env }: Context, { data }: AdminFlags, { mayCreate = false } = {}): Promise<Admin> {
-  return openAdmin(dataFolder(data, env), { mayCreate });
+export function findAdmin(context: Context, { data }: AdminFlags, { mayCreate = false } = {}): Promise<Admin> {
+  return openAdmin(dataFolder(data, context), { mayCreate });
 }
 
 /**

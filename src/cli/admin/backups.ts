@@ -9,7 +9,7 @@ import { dataFolder } from '../command/dataFolder.ts';
 /** `farwharf admin backup FILE`. JSON: the file, its size, checksum and contents. */
 export async function backUp(context: Context, file: string, flags: AdminFlags): Promise<void> {
   const { terminal } = context;
-  const answer = await askAdmin(context, flags, 'backup.write', { file: resolve(file) });
+  const answer = await askAdmin(context, flags, 'backup.write', { file: resolve(context.cwd, file) });
   if (answer === undefined) return;
   const { bytes, sha256, jobs, results, unfinished_jobs: unfinished } = answer;
   terminal.answer(`${answer.file}: ${formatBytes(bytes)}, SHA-256 ${sha256}`);
@@ -24,9 +24,10 @@ export async function backUp(context: Context, file: string, flags: AdminFlags):
 }
 
 /** `farwharf admin restore FILE --data DIR`. JSON: the folder and its contents. */
-export async function restore({ terminal, env }: Context, file: string, flags: AdminFlags): Promise<void> {
-  const data = dataFolder(flags.data, env);
-  const { manifest, lostJobs } = await restoreBackup(resolve(file), data);
+export async function restore(context: Context, file: string, flags: AdminFlags): Promise<void> {
+  const { terminal } = context;
+  const data = dataFolder(flags.data, context);
+  const { manifest, lostJobs } = await restoreBackup(resolve(context.cwd, file), data);
   const { created_at: createdAt, jobs, results } = manifest;
   if (terminal.json({ data, created_at: createdAt, jobs, results, lost_jobs: lostJobs })) return;
   terminal.answer(`${data}: ${formatCount(jobs, 'job')} and the results of ${results}, as of ${createdAt}.`);

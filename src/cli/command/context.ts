@@ -1,14 +1,22 @@
 import { dirname, join } from 'node:path';
 import { readFileSync } from 'node:fs';
+import type { Readable } from 'node:stream';
 import type { FlowRuntime } from '../../flows/run/protocol/runRequest.ts';
 import { textField } from '../../core/jsonFields.ts';
 import type { Disposable } from '../../core/processes/lifetime.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
+/** Standard input, which may be a terminal. */
+export type InputStream = Readable & { readonly isTTY?: boolean };
+
 /** What every verb receives. */
 export interface Context {
   readonly terminal: Terminal;
   readonly env: NodeJS.ProcessEnv;
+  /** The folder that relative paths of the command line refer to. */
+  readonly cwd: string;
+  /** Opens it, which keeps the process alive once it is read. */
+  readonly stdin: () => InputStream;
   /** The value of `--remote`, if any. */
   readonly remote: string | undefined;
   /** Aborted by the first Ctrl+C. */

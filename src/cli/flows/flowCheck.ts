@@ -22,8 +22,9 @@ export async function checkFlows(
 }
 
 /** Whether the file has errors. @param prefix of the summary, which names the file where there are several. */
-async function checkFlow({ terminal }: Context, argument: string, prefix: string): Promise<boolean> {
-  const read = await readFlowFile(argument);
+async function checkFlow(context: Context, argument: string, prefix: string): Promise<boolean> {
+  const { terminal } = context;
+  const read = await readFlowFile(argument, context);
   const diagnostics = diagnose(read);
   terminal.json({ file: read.file, diagnostics });
   for (const { code, severity, message, range, related } of diagnostics) {

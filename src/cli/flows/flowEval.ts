@@ -27,9 +27,9 @@ import { readableFile } from './flowRun.ts';
  * end `{ type: "end", eval, cases, passed, changes, … }`.
  */
 export async function evalFlow(context: Context, argument: string, flags: FlowEvalFlags): Promise<number> {
-  const { terminal, outputSignal: signal, env, program } = context;
-  const file = await readableFile(argument);
-  const data = resolve(flags.data);
+  const { terminal, outputSignal: signal, cwd, env, program } = context;
+  const file = await readableFile(argument, cwd);
+  const data = resolve(cwd, flags.data);
   const cases = await readDataSet(data);
   const home = farwharfHome(env);
   const store = new EvalStore(home);
@@ -43,7 +43,7 @@ export async function evalFlow(context: Context, argument: string, flags: FlowEv
     {
       file,
       ...(flow !== undefined && findChoice({ flows: read?.flows ?? [] }, flow)),
-      cwd: process.cwd(),
+      cwd,
       env,
       variables: flags.env,
       reach: read && (await readReachOf(file)),

@@ -3,11 +3,12 @@ import { diskHost } from '../../flows/project/diskHost.ts';
 import { FlowProject, readFlows } from '../../flows/project/flowProject.ts';
 import type { StepReach } from '../../flows/reach/changedSteps.ts';
 import type { FlowFile } from '../../flows/graph/graph.ts';
+import type { Context } from '../command/context.ts';
 import { readNamedFile } from '../../core/files/namedFile.ts';
 
 /** Reads the flows of a file on disk without running it. @throws AppError `missing` if it cannot be read. */
-export async function readFlowFile(argument: string): Promise<FlowFile> {
-  const file = resolve(argument);
+export async function readFlowFile(argument: string, { cwd }: Pick<Context, 'cwd'>): Promise<FlowFile> {
+  const file = resolve(cwd, argument);
   return readFlows(file, await readNamedFile(file), diskHost);
 }
 

@@ -13,7 +13,7 @@ import { readFlowFile } from './flowFile.ts';
 /** `farwharf flow graph`: the flows of a file, read without running it. JSON: the file with all its graphs. */
 export async function printFlowGraph(context: Context, argument: string, flags: FlowGraphFlags): Promise<void> {
   const { terminal } = context;
-  const read = await (flags.run ? readByRunningToo(context, argument, flags.env) : readFlowFile(argument));
+  const read = await (flags.run ? readByRunningToo(context, argument, flags.env) : readFlowFile(argument, context));
   const format = flags.format ?? (terminal.isJson ? 'json' : 'mermaid');
   if (read.syntaxError !== undefined) {
     const { message, range } = read.syntaxError;
@@ -29,12 +29,13 @@ export async function printFlowGraph(context: Context, argument: string, flags: 
 
 /** Combines the graphs from the source with what only loading the file reveals. */
 async function readByRunningToo(
-  { program, env, signal }: Context,
+  context: Context,
   argument: string,
   variables: readonly string[] | undefined,
 ): Promise<FlowFile> {
-  const read = await readFlowFile(argument);
-  const request = { file: read.file, cwd: process.cwd(), env, variables };
+  const { program, cwd, env, signal } = context;
+  const read = await readFlowFile(argument, context);
+  const request = { file: read.file, cwd, env, variables };
   return mergeExact(read, await readByRunning(program.flowRuntime, request, signal));
 }
 

@@ -14,7 +14,7 @@ import { readNamedFile } from '../../core/files/namedFile.ts';
  * `{ file, changed, patch, unconverted: [{ line, column, message }] }` for each file.
  */
 export async function migrateFlows(
-  { terminal, signal }: Context,
+  { terminal, cwd, signal }: Context,
   first: string,
   { write = false }: { readonly write?: boolean },
   rest: readonly string[],
@@ -24,7 +24,7 @@ export async function migrateFlows(
   // First all of them, because the classes of one are used by others, and are needed as they were.
   const named = new Map<string, { readonly argument: string; readonly before: string }>();
   for (const argument of [first, ...rest]) {
-    const file = resolve(argument);
+    const file = resolve(cwd, argument);
     named.set(file, { argument, before: await readNamedFile(file) });
   }
   const parsed = new ParsedFiles({
@@ -34,7 +34,7 @@ export async function migrateFlows(
   for (const [file, { argument, before }] of named) {
     signal.throwIfAborted();
     const { text, unconverted } = migratePocketFlow(argument, before, (candidates) =>
-      parsed.find(candidates.map((candidate) => resolve(candidate))),
+      parsed.find(candidates.map((candidate) => resolve(cwd, candidate))),
     );
     const isChanged = text !== before;
     const patch = isChanged ? createTwoFilesPatch(argument, argument, before, text, '', '') : '';

@@ -23,10 +23,10 @@ export async function runFlowNode(
   if (flags.replay !== undefined || flags.from !== undefined) {
     throw new AppError('bad-input', '--node runs a single node, so it cannot be used with --replay or --from.');
   }
-  const { terminal, outputSignal: signal, env, program } = context;
+  const { terminal, outputSignal: signal, cwd, env, program } = context;
   const print = flowPrinter(terminal);
   const choice = flow === undefined ? {} : findChoice({ flows: readIfFlow(file)?.flows ?? [] }, flow);
-  const request = { file, ...choice, cwd: process.cwd(), env, variables, run, path, shared };
+  const request = { file, ...choice, cwd, env, variables, run, path, shared };
   const onEvent = (event: FlowProcessEvent): void => {
     if (event.type === 'output' || event.type === 'note') void print(event);
   };

@@ -26,12 +26,12 @@ export async function runFlowFile(
   flags: FlowRunFlags,
   args: readonly string[],
 ): Promise<number> {
-  const { terminal, outputSignal: signal, env } = context;
-  const file = await readableFile(argument);
-  const shared = flags.shared === undefined ? undefined : await readShared(flags.shared);
+  const { terminal, outputSignal: signal, cwd, env } = context;
+  const file = await readableFile(argument, cwd);
+  const shared = flags.shared === undefined ? undefined : await readShared(flags.shared, cwd);
   if (flags.node !== undefined) return (await import('./flowNode.ts')).runFlowNode(context, file, flags, shared);
   const print = flowPrinter(terminal);
-  const trace = flags.trace === undefined ? undefined : await openTrace(resolve(flags.trace));
+  const trace = flags.trace === undefined ? undefined : await openTrace(resolve(cwd, flags.trace));
   const { from, of = 'last' } = flags;
   const read = readIfFlow(file);
   try {
@@ -43,7 +43,7 @@ export async function runFlowFile(
         ...(flags.flow !== undefined && findChoice({ flows: read?.flows ?? [] }, flags.flow)),
         shared,
         args,
-        cwd: process.cwd(),
+        cwd,
         env,
         variables: flags.env,
         replay: flags.replay,
@@ -88,8 +88,8 @@ async function noteDivergence({ terminal, env }: Context, { file, id }: RunRecor
 }
 
 /** The absolute path of a flow file. @throws AppError `missing` if there is none. */
-export async function readableFile(argument: string): Promise<string> {
-  const file = resolve(argument);
+export async function readableFile(argument: string, cwd: string): Promise<string> {
+  const file = resolve(cwd, argument);
   const found = await stat(file).catch((): undefined => undefined);
   if (found?.isFile() === true) return file;
   throw new AppError('missing', `File ${printableLine(file)} does not exist. Check the path.`);

@@ -21,8 +21,8 @@ const COLUMNS: readonly RecordColumn<RunRecord>[] = [
 ];
 
 /** `farwharf flow runs`: the recorded runs of a flow file, the newest first. JSON: `{ runs: [...] }`. */
-export async function listFlowRuns({ terminal, env }: Context, argument: string): Promise<void> {
-  const records = await new RunHistory(farwharfHome(env)).list(resolve(argument));
+export async function listFlowRuns({ terminal, cwd, env }: Context, argument: string): Promise<void> {
+  const records = await new RunHistory(farwharfHome(env)).list(resolve(cwd, argument));
   if (terminal.json({ runs: records.map((record) => ({ ...record, ...runStateWord(record) })) })) return;
   if (records.length === 0) terminal.note('No recorded runs of this file.');
   else answerTable(terminal, COLUMNS, records);

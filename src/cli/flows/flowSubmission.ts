@@ -35,8 +35,9 @@ export async function prepareFlowJob(
   selection: Selection,
   script: string,
   flags: FlowSubmitFlags,
-  { env, program }: Context,
+  context: Context,
 ): Promise<FlowJob | undefined> {
+  const { cwd, program } = context;
   const { flow, shared, resume, from, input: json } = flags;
   if (json !== undefined && (resume === undefined || from !== undefined)) {
     throw new AppError(
@@ -51,13 +52,13 @@ export async function prepareFlowJob(
     json === undefined ? checkpointBefore(run, { path: from }) : checkAnswer(run, input);
   const text = await readBounded(join(selection.root, file), MAX_SOURCE_BYTES);
   if (!isAsked && !isFlowScript(file, String(text ?? ''))) return undefined;
-  const resumed = resume === undefined ? undefined : await findRun({ folder: selection.root, file }, resume, env);
+  const resumed = resume === undefined ? undefined : await findRun({ folder: selection.root, file }, resume, context);
   if (resumed !== undefined && from === undefined && !flags.again) await refuseContinued(resumed);
   return FlowJob.prepare({
     file,
     args: scriptArguments(script),
-    ...(flow !== undefined && (await findFlow(join(selection.root, file), flow))),
-    shared: shared === undefined ? undefined : await readShared(shared),
+    ...(flow !== undefined && (await findFlow(join(selection.root, file), flow, context))),
+    shared: shared === undefined ? undefined : await readShared(shared, cwd),
     resume: resumed && (await checkpointOf(resumed)),
     continuedBy: resumed?.continuedBy,
     input,
@@ -65,10 +66,10 @@ export async function prepareFlowJob(
   });
 }
 
-async function findFlow(path: string, flow: string): Promise<ReturnType<typeof findChoice>> {
+async function findFlow(path: string, flow: string, context: Context): Promise<ReturnType<typeof findChoice>> {
   // A third of what the command loads, which few submits need.
   const { readFlowFile } = await import('./flowFile.ts');
-  return findChoice(await readFlowFile(path), flow);
+  return findChoice(await readFlowFile(path, context), flow);
 }
 
 /** @throws AppError `conflict` if a job has continued the run: another would repeat its work. */
@@ -85,11 +86,12 @@ async function refuseContinued({ path, continuedBy }: RunFolder): Promise<void> 
 async function findRun(
   { folder, file }: { readonly folder: string; readonly file: string },
   run: string,
-  env: NodeJS.ProcessEnv,
+  { cwd, env }: Context,
 ): Promise<RunFolder> {
-  const stats = await stat(resolve(run)).catch((): undefined => undefined);
-  if (stats?.isDirectory() === true) return findJobRun(resolve(run), file);
+  const path = resolve(cwd, run);
+  const stats = await stat(path).catch((): undefined => undefined);
+  if (stats?.isDirectory() === true) return findJobRun(path, file);
   const history = new RunHistory(farwharfHome(env));
-  const path = join(folder, file);
-  return history.folder(path, (await history.find(path, run)).id);
+  const flow = join(folder, file);
+  return history.folder(flow, (await history.find(flow, run)).id);
 }

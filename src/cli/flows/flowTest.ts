@@ -19,16 +19,16 @@ type Verdict = Pick<FlowTestResult, 'status' | 'differences' | 'live' | 'duratio
 
 /** `farwharf flow pin`: saves a recorded run as a test. JSON: `{ test }`, the path of the test. */
 export async function pinFlow(
-  { terminal, env, signal, program }: Context,
+  { terminal, cwd, env, signal, program }: Context,
   argument: string,
   { run, name, env: variables }: { readonly run: string; readonly name: string; readonly env?: readonly string[] },
 ): Promise<void> {
-  const file = resolve(argument);
+  const file = resolve(cwd, argument);
   const test = flowTestPath(file, name);
   const pinned = { history: new RunHistory(farwharfHome(env)), file, run };
   const network = await findNetworkNamespace(env);
   await pinFlowTest(test, pinned, program.flowRuntime, { signal, env, variables, network, readReach: readReachOf });
-  if (!terminal.json({ test })) terminal.answer(relative(process.cwd(), test));
+  if (!terminal.json({ test })) terminal.answer(relative(cwd, test));
 }
 
 /** `farwharf flow test`: runs pinned tests. JSON: `{ test, status, duration_ms, differences, live, error? }` for each. */
@@ -38,8 +38,8 @@ export async function testFlows(
   { update = false, env: variables }: { readonly update?: boolean; readonly env?: readonly string[] },
   rest: readonly string[],
 ): Promise<number> {
-  const { terminal, outputSignal: signal } = context;
-  const tests = await findFlowTests((first === '' ? ['.'] : [first, ...rest]).map((path) => resolve(path)));
+  const { terminal, outputSignal: signal, cwd } = context;
+  const tests = await findFlowTests([first, ...rest].map((path) => resolve(cwd, path)));
   if (tests.length === 0) {
     throw new AppError(
       'missing',
@@ -53,7 +53,7 @@ export async function testFlows(
   let hasDifferences = false;
   for (const path of tests) {
     signal.throwIfAborted();
-    const name = relative(process.cwd(), path);
+    const name = relative(cwd, path);
     const verdict = await judge(path, context, { isUpdate: update, variables, network });
     counts[verdict.status] += 1;
     const { status, durationMs, differences, live, error } = verdict;

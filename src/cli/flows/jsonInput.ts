@@ -6,8 +6,8 @@ import { parseJson } from '../../core/jsonFields.ts';
 import { parseJsonObject } from '../grammar/jsonObject.ts';
 
 /** The shared state from JSON, or from the file after `@`. */
-export async function readShared(text: string): Promise<Readonly<Record<string, unknown>>> {
-  const json = text.startsWith('@') ? withoutByteOrderMark(await readNamedFile(resolve(text.slice(1)))) : text;
+export async function readShared(text: string, cwd: string): Promise<Readonly<Record<string, unknown>>> {
+  const json = text.startsWith('@') ? withoutByteOrderMark(await readNamedFile(resolve(cwd, text.slice(1)))) : text;
   return parseJsonObject(json, '--shared', '{"topic": "harbours"}');
 }
 

@@ -12,8 +12,8 @@ interface AddFlags {
 /** `farwharf add ID`: adds a job that was sent from elsewhere to the list. JSON: `{ id, job_id, state, script }`. */
 export async function add(context: Context, name: string, { folder }: AddFlags): Promise<void> {
   await using session = new Session(context);
-  const { terminal, signal } = context;
-  const job = { host: session.host, jobId: name, folder: resolve(folder) };
+  const { terminal, cwd, signal } = context;
+  const job = { host: session.host, jobId: name, folder: resolve(cwd, folder) };
   const record = await addJob({ ledger: session.asyncLedger, service: session.sender() }, job, signal);
   const { id, jobId, state, script } = record;
   if (terminal.json({ id, job_id: jobId, state, script })) return;

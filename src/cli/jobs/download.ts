@@ -24,7 +24,7 @@ export async function download(
   },
 ): Promise<void> {
   await using session = new Session(context);
-  const { terminal, signal } = context;
+  const { terminal, cwd, signal } = context;
   const client = await session.client();
   await using place = await findJobPlace(session, name, signal);
   if (into === undefined && !place.isOwn) {
@@ -33,7 +33,7 @@ export async function download(
       `Job ${name} was not sent from this machine, so its folder is unknown. Specify a folder with --into DIR.`,
     );
   }
-  const folder = into === undefined ? () => resultsFolderOf(place.record) : resolve(into);
+  const folder = into === undefined ? () => resultsFolderOf(place.record) : resolve(cwd, into);
   const results = await downloadInto(place, client, context, { folder, onConflict, only, maxSize });
   terminal.json({ job_id: place.record.jobId, ...resultsAsJson(results) });
   for (const line of describeResults(results)) terminal.note(line);

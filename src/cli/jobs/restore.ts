@@ -17,14 +17,14 @@ export async function restore(
   paths: readonly string[],
 ): Promise<void> {
   await using session = new Session(context);
-  const { terminal, signal } = context;
+  const { terminal, cwd, signal } = context;
   const record = recordOf(session, name);
   const progress = new Progress(terminal, 'unpacking');
   const deps = { archiver: directArchiver, journals: new ResultJournals(session.home), home: session.home };
   try {
     const choice = { paths: paths.map(resultPath).filter((path) => path !== ''), onConflict };
     const restored = await restoreFiles(deps, record, choice, {
-      ...(into !== undefined && { folder: resolve(into) }),
+      ...(into !== undefined && { folder: resolve(cwd, into) }),
       signal,
       onPhase: (phase) => {
         if (phase.type === 'unpack') progress.update(phase.doneBytes, phase.totalBytes);

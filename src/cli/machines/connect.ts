@@ -19,7 +19,7 @@ import type { ConnectFlags } from './connectFlags.ts';
  * the machine.
  */
 export async function connect(context: Context, destination: string, flags: ConnectFlags): Promise<void> {
-  const { env, terminal, signal } = context;
+  const { cwd, env, terminal, signal } = context;
   const home = farwharfHome(env);
   requireOwnHome(home);
   const client = { home, env };
@@ -55,7 +55,7 @@ export async function connect(context: Context, destination: string, flags: Conn
   const report = new ConnectReport(context, machineNameOf(destination, flags.name));
   const machine = await connectMachine({
     client,
-    target: { destination, configFile: flags.sshConfig && resolve(flags.sshConfig) },
+    target: { destination, configFile: flags.sshConfig && resolve(cwd, flags.sshConfig) },
     name: flags.name,
     node: flags.node,
     dist: builtFolder(context),

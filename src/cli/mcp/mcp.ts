@@ -3,7 +3,6 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CallToolRequestSchema, type CallToolResult, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import type * as z from 'zod';
-import { farwharfHome } from '../../core/files/home.ts';
 import { Redactor } from '../../core/redact.ts';
 import { schemaMessage, schemaProblems } from '../../core/text/schemaMessage.ts';
 import { AGENT_TOOL_NAMES, type AgentToolName } from '../../jobs/agentTools/agentToolNames.ts';
@@ -22,22 +21,19 @@ const INSTRUCTIONS =
 
 /** `farwharf mcp`: serves the tools for one folder over standard input and output until the client closes them. */
 export async function serveMcp(context: Context, _: string, { folder }: { readonly folder: string }): Promise<void> {
-  const root = await realpath(await readFolder(folder));
-  // Verbs resolve paths from the current folder.
-  const env = { ...context.env, FARWHARF_HOME: farwharfHome(context.env) };
-  process.chdir(root);
+  const root = await realpath(await readFolder(folder, context.cwd));
   const server = new Server(
     { name: 'farwharf', version: context.program.version },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
   );
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listTools() }));
   server.setRequestHandler(CallToolRequestSchema, ({ params: { name, arguments: input } }, { signal }) =>
-    callTool({ ...context, env }, root, { name, input }, AbortSignal.any([context.signal, signal])),
+    callTool({ ...context, cwd: root }, root, { name, input }, AbortSignal.any([context.signal, signal])),
   );
   const closed = Promise.withResolvers<void>();
   server.onclose = closed.resolve;
   const close = (): void => void server.close();
-  process.stdin.once('end', close);
+  context.stdin().once('end', close);
   context.signal.addEventListener('abort', close, { once: true });
   await server.connect(new StdioServerTransport());
   context.terminal.note(`Serving tools for ${root} over MCP. Agents start this command; it exits when its input ends.`);

@@ -55,7 +55,8 @@ export async function embedFolder(
     await writeEmbeddingChoice(home, root, undefined);
     return { state: { type: 'off' }, note: 'This folder uses keyword ranking only.' };
   }
-  const choice = flags.meaning === undefined ? await readEmbeddingChoice(home, root) : chosen(flags.meaning, flags);
+  const choice =
+    flags.meaning === undefined ? await readEmbeddingChoice(home, root) : chosen(flags.meaning, flags, context.cwd);
   if (choice === undefined) return undefined;
   if (choice.provider === 'local') await prepareLocal(choice, flags, context);
   const progress = new Progress(context.terminal, 'downloading the model');
@@ -115,8 +116,8 @@ export function describeFallback(state: SemanticState): string | undefined {
   return `Keyword ranking only: ${state.done.toLocaleString('en-US')} of ${formatCount(state.total, 'text')} are embedded. Continue with:  farwharf index`;
 }
 
-function chosen(provider: string, { model, modelPath, baseUrl }: MeaningFlags): EmbeddingChoice {
-  return { provider, model, baseUrl, localModelPath: modelPath === undefined ? undefined : resolve(modelPath) };
+function chosen(provider: string, { model, modelPath, baseUrl }: MeaningFlags, cwd: string): EmbeddingChoice {
+  return { provider, model, baseUrl, localModelPath: modelPath === undefined ? undefined : resolve(cwd, modelPath) };
 }
 
 async function prepareLocal(choice: EmbeddingChoice, { yes }: MeaningFlags, context: Context): Promise<void> {

@@ -22,10 +22,10 @@ export interface UpToDateIndex {
 /** Opens a folder's index and brings it up to date with the files that submitting the folder would send, and its past commits. */
 export async function openUpToDateIndex(
   folder: string,
-  { terminal, signal, env, program }: Context,
+  { terminal, signal, env, cwd, program }: Context,
   { usesHistory = true }: { readonly usesHistory?: boolean } = {},
 ): Promise<UpToDateIndex> {
-  const root = await realpath(await readFolder(folder));
+  const root = await realpath(await readFolder(folder, cwd));
   const progress = new Progress(terminal, 'indexing');
   const home = farwharfHome(env);
   requireOwnHome(home);

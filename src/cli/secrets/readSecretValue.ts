@@ -13,8 +13,8 @@ const MAX_BYTES = 1 << 20;
  * @throws AppError `bad-input` for bytes that are not text, the signal's reason on abort.
  */
 export async function readSecretValue(name: string, context: Context): Promise<string> {
-  if (process.stdin.isTTY) return askHidden(name, context);
-  const bytes = await readInput(context.signal);
+  if (context.stdin().isTTY) return askHidden(name, context);
+  const bytes = await readInput(context);
   try {
     // Replacing bytes that are not UTF-8 would change the value.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes).replace(/\r?\n$/, '');
@@ -25,11 +25,11 @@ export async function readSecretValue(name: string, context: Context): Promise<s
   }
 }
 
-async function readInput(signal: AbortSignal): Promise<Buffer> {
+async function readInput({ stdin, signal }: Context): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   try {
-    for await (const chunk of addAbortSignal(signal, process.stdin) as AsyncIterable<Buffer>) {
+    for await (const chunk of addAbortSignal(signal, stdin()) as AsyncIterable<Buffer>) {
       chunks.push(chunk);
       length += chunk.length;
       if (length > MAX_BYTES) break;
@@ -41,14 +41,14 @@ async function readInput(signal: AbortSignal): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-async function askHidden(name: string, { terminal, signal }: Context): Promise<string> {
+async function askHidden(name: string, { terminal, stdin, signal }: Context): Promise<string> {
   if (!terminal.isScreen('stderr')) {
     throw new AppError('bad-input', 'No terminal is available to ask for the value. Pass it on standard input.');
   }
   terminal.clearStatus();
   terminal.output('stderr', printable`Value of ${name}: `);
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const prompt = createInterface({ input: process.stdin, output: nowhere, terminal: true, historySize: 0 });
+  const prompt = createInterface({ input: stdin(), output: nowhere, terminal: true, historySize: 0 });
   try {
     const cancelled = new Promise<never>((_, reject) => {
       prompt.once('SIGINT', () => {

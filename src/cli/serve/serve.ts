@@ -79,17 +79,18 @@ function refuseUnencrypted({ host, config }: ServeOptions): void {
   throw new AppError('refused', message);
 }
 
-async function describeService({ env, program }: Context, flags: ServeFlags): Promise<ServeOptions> {
+async function describeService(context: Context, flags: ServeFlags): Promise<ServeOptions> {
+  const { env, program } = context;
   const home = farwharfHome(env);
   const files = { runner: program.jobRunner, version: program.version };
   if (flags.embedded) return embeddedServeOptions(home, files);
-  const config = await configOf(flags);
+  const config = await configOf(flags, context);
   const apiKey = env['FARWHARF_API_KEY'];
   return {
     ...files,
     host: flags.host,
     port: flags.port,
-    data: dataFolder(flags.data, env),
+    data: dataFolder(flags.data, context),
     config,
     credits: flags.credits,
     isRetentionConfirmed: flags.confirmRetention,
@@ -115,13 +116,14 @@ async function check(terminal: Terminal, { config, data }: ServeOptions): Promis
 }
 
 /** @throws AppError `refused` for a configuration that others can write: it names programs and folders for jobs. */
-async function configOf(flags: ServeFlags): Promise<ServiceConfig> {
+async function configOf(flags: ServeFlags, { cwd }: Context): Promise<ServiceConfig> {
   const overrides = flags.executor === undefined ? {} : { executor: flags.executor };
-  if (flags.config !== undefined) requireOwnFile(flags.config);
-  const config = await readConfig(flags.config === undefined ? undefined : resolve(flags.config), overrides);
+  const file = flags.config && resolve(cwd, flags.config);
+  if (file !== undefined) requireOwnFile(file);
+  const config = await readConfig(file, overrides);
   return {
     ...config,
-    ...(flags.log !== undefined && { log: { ...config.log, file: resolve(flags.log) } }),
+    ...(flags.log !== undefined && { log: { ...config.log, file: resolve(cwd, flags.log) } }),
     ...(flags.behindProxy && { proxy: config.proxy ?? DEFAULT_PROXY }),
   };
 }

@@ -31,8 +31,8 @@ import { allowProfile, grantedBy, submitTerms, withServiceOf } from './submitPro
  * after they ended.
  */
 export async function submit(context: Context, argument: string, flags: SubmitFlags): Promise<number> {
-  const { folder, job } = await readSubmission(argument, flags);
-  const venv = flags.venv === undefined ? undefined : await readVenv(flags.venv);
+  const { folder, job } = await readSubmission(argument, flags, context.cwd);
+  const venv = flags.venv === undefined ? undefined : await readVenv(flags.venv, context.cwd);
   const terms: SubmitRequest['terms'] = (described, parameters) =>
     submitTerms(described, parameters, { flags, venv, env: context.env });
   const { script, include = [], exclude = [] } = terms(job, job?.combinations[0] ?? {});

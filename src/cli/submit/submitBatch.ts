@@ -24,30 +24,34 @@ export interface Submission {
  *
  * @throws AppError as `readFolder`, `readBatchScript` and `readProfileJob` do.
  */
-export async function readSubmission(argument: string, flags: SubmitFlags): Promise<Submission> {
-  const file = resolve(argument);
+export async function readSubmission(argument: string, flags: SubmitFlags, cwd: string): Promise<Submission> {
+  const file = resolve(cwd, argument);
   const isFile = await stat(file).then(
     (stats) => stats.isFile(),
     () => false,
   );
   const text = isFile ? await readBatchScript(file, argument) : undefined;
-  if (text !== undefined) return readBatch(file, text, flags);
-  const folder = await readFolder(argument || '.');
+  if (text !== undefined) return readBatch(file, text, flags, cwd);
+  const folder = await readFolder(argument, cwd);
   return { folder, job: await readProfileJob(folder, flags) };
 }
 
-async function readBatch(file: string, text: string, { profile, set = [], script }: SubmitFlags): Promise<Submission> {
+async function readBatch(
+  file: string,
+  text: string,
+  { profile, set = [], script }: SubmitFlags,
+  cwd: string,
+): Promise<Submission> {
   if (profile !== undefined || set.length > 0) {
     const flag = profile === undefined ? '--set' : '--profile';
     throw new AppError('bad-input', `${file} is a batch script, which has no profile. Remove ${flag}.`);
   }
-  const here = process.cwd();
   const chdir = readBatchJob(text).chdir?.path;
-  const asked = chdir === undefined ? [] : [resolve(here, chdir)];
+  const asked = chdir === undefined ? [] : [resolve(cwd, chdir)];
   // Nobody wants to send the home folder, or a folder that contains it.
-  const current = pathInside(here, homedir()) === undefined ? [here] : [];
+  const current = pathInside(cwd, homedir()) === undefined ? [cwd] : [];
   for (const candidate of [...asked, ...current, dirname(file)]) {
-    const folder = await readFolder(candidate).catch(() => undefined);
+    const folder = await readFolder(candidate, cwd).catch(() => undefined);
     const path = folder === undefined ? undefined : pathInside(folder, file);
     if (folder !== undefined && path) return { folder, job: batchProfile({ path, text, folder, script }) };
   }

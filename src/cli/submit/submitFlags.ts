@@ -98,8 +98,8 @@ export function readClusterOptions(
  *
  * @throws AppError `missing`, `permission` or `bad-input` if the folder does not exist, cannot be read or is a file.
  */
-export async function readFolder(argument: string): Promise<string> {
-  const folder = resolve(argument);
+export async function readFolder(argument: string, cwd: string): Promise<string> {
+  const folder = resolve(cwd, argument);
   try {
     if ((await stat(folder)).isDirectory()) return folder;
   } catch (error) {
@@ -113,6 +113,7 @@ export async function readFolder(argument: string): Promise<string> {
 }
 
 /** The description of a Python environment. @throws AppError `missing` or `bad-input` if the file cannot be read or is not a JSON object. */
-export async function readVenv(file: string): Promise<Readonly<Record<string, unknown>>> {
-  return parseJsonObject(withoutByteOrderMark(await readNamedFile(file)), file, '{ "requirements": ["numpy"] }');
+export async function readVenv(file: string, cwd: string): Promise<Readonly<Record<string, unknown>>> {
+  const text = await readNamedFile(resolve(cwd, file), { name: file });
+  return parseJsonObject(withoutByteOrderMark(text), file, '{ "requirements": ["numpy"] }');
 }

@@ -21,7 +21,7 @@ export async function downloadSweep(
   const { sweep } = opened;
   const deps = { service: session.sender(), ledger: session.asyncLedger };
   const records = await surveyJobs(deps, sweep.id, context.signal);
-  const options = { onConflict, into: into === undefined ? undefined : resolve(into) };
+  const options = { onConflict, into: into === undefined ? undefined : resolve(context.cwd, into) };
   const { jobs, exit } = await downloadSweepResults(session, context, { sweep, records }, options);
   context.terminal.json({ sweep_id: sweep.id, jobs });
   return exit;

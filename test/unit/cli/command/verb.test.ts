@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { locateProgram } from '../../../../src/cli/command/context.ts';
@@ -55,7 +56,9 @@ async function greet(
   const terminal = new Terminal({ isJson: false, stdout: stream, stderr: stream });
   const context = {
     terminal,
+    stdin: () => Readable.from([]),
     env: {},
+    cwd: '/',
     remote: undefined,
     signal: AbortSignal.abort(),
     outputSignal: AbortSignal.abort(),
