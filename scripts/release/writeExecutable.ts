@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { constants, zstdCompressSync } from 'node:zlib';
 import * as esbuild from 'esbuild';
-import type { Contents } from '../../src/cli/executable/unpackedProgram.ts';
+import type { Contents } from '../../src/cli/executable.ts';
 import { runStep } from '../vscode/installOnce.ts';
 import { signAdHoc } from './adHocSignature.ts';
 import { nodeBinary, PLATFORMS, type Platform } from './nodeBinaries.ts';
@@ -19,7 +19,7 @@ const PROGRAM = [
   'LICENSE',
 ];
 const MAIN_NAME = 'main.mjs';
-const MAIN = 'src/cli/executable/main.ts';
+const MAIN = 'src/cli/executable.ts';
 // A third of the size. More takes ten times as long and saves 2 %.
 const ZSTD_LEVEL = 9;
 

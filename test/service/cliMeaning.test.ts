@@ -38,7 +38,7 @@ async function service(t: TestContext) {
 }
 
 test('nothing goes to a service before it was agreed to; then both rankings count', async (t) => {
-  await using scratch = await Scratch.create();
+  await using scratch = await Scratch.create({ isProcess: true });
   const folder = await scratch.folder('project', FOLDER);
   const { flags, embedded, env, state } = await service(t);
   const asked = await scratch.run(['index', folder, ...flags], { env });
@@ -69,7 +69,7 @@ test('nothing goes to a service before it was agreed to; then both rankings coun
 });
 
 test('what changed is embedded with the next index, and --no-meaning ends it', async (t) => {
-  await using scratch = await Scratch.create();
+  await using scratch = await Scratch.create({ isProcess: true });
   const folder = await scratch.folder('project', FOLDER);
   const { flags, embedded, env } = await service(t);
   await scratch.run(['index', folder, ...flags, '--yes'], { env });
@@ -85,7 +85,7 @@ test('what changed is embedded with the next index, and --no-meaning ends it', a
 });
 
 test('a local model is installed when that was agreed to, and ranks without any service', async (t) => {
-  await using scratch = await Scratch.create();
+  await using scratch = await Scratch.create({ isProcess: true });
   const folder = await scratch.folder('project', FOLDER);
   const models = join(scratch.root, 'models');
   await writeTinyModel(join(models, 'test/tiny'));

@@ -46,17 +46,19 @@ export function interruptAt(text: string, signal?: NodeJS.Signals): NonNullable<
 
 /**
  * Whether a command needs a process of its own: for its signals, its user, a place that is read from the process (variables other than
- * Farwharf's, which the program is told), or because it serves until it is stopped.
+ * Farwharf's, which the program is given), or because it serves until it is stopped.
  */
 function needsProcess(
   [verb = '']: readonly string[],
-  { env = {}, main, signal, user, onOutput }: RunOptions,
+  options: RunOptions,
   { command, isNewUser = false, isProcess = false }: ScratchOptions,
 ): boolean {
+  const { env = {}, main, signal, user } = options;
   return (
     isProcess ||
     isNewUser ||
-    [command, main, signal, user, onOutput].some((option) => option !== undefined) ||
+    options.onOutput !== undefined ||
+    [command, main, signal, user].some((option) => option !== undefined) ||
     ['serve', 'mcp'].includes(verb) ||
     Object.keys(env).some((name) => !name.startsWith('FARWHARF_'))
   );
@@ -109,7 +111,7 @@ export class Scratch implements AsyncDisposable {
   }
 
   async #runHere(args: readonly string[], { env = {}, cwd = this.root }: RunOptions): Promise<Finished> {
-    const { runProgram } = await import('../../src/cli/program.ts');
+    const { runProgram } = await import('../../src/cli/commandLine.ts');
     const printed = { stdout: '', stderr: '' };
     const stream = (name: keyof typeof printed): TextStream => ({
       write: (text, done) => {
@@ -118,8 +120,10 @@ export class Scratch implements AsyncDisposable {
       },
     });
     const stdio = { stdin: Readable.from([]), stdout: stream('stdout'), stderr: stream('stderr') };
-    // What it starts are the built programs.
-    const exit = await runProgram(args, { entry: built('cli.mjs'), env: this.#environment(env), cwd, stdio });
+    const nothing = { dispose: () => {} };
+    const interrupt = { ...nothing, signal: new AbortController().signal, exit: undefined, onHangup: () => nothing };
+    const entry = built('cli.mjs'); // what it starts are the built programs
+    const exit = await runProgram(args, { entry, env: this.#environment(env), cwd, stdio, interrupt });
     return { ...printed, exit };
   }
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { locateProgram } from '../../src/cli/command/context.ts';
-import { describeProgram } from '../../src/cli/program.ts';
+import { locateProgramFiles } from '../../src/cli/command/commandContext.ts';
+import { describeProgram } from '../../src/cli/commandLine.ts';
 import { Terminal } from '../../src/cli/terminal/terminal.ts';
 import { splitWords } from '../../src/core/text/splitWords.ts';
 
@@ -34,7 +34,7 @@ test('VS Code and other agents get the same skills', () => {
 async function isUnderstood(words: readonly string[]): Promise<boolean> {
   const stream = { write: () => true };
   const terminal = new Terminal({ isJson: false, stdout: stream, stderr: stream });
-  const files = locateProgram(join(ROOT, 'src/cli/main.ts'));
+  const files = locateProgramFiles(join(ROOT, 'src/cli/main.ts'));
   let runs = 0;
   const program = describeProgram(files, terminal, async () => void (runs += 1));
   await program.parseAsync([...words], { from: 'user' }).catch(() => {});

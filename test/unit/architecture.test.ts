@@ -40,7 +40,7 @@ const FOLDERS: Record<string, string> = {
     store/database store/jobs store/accounts store/audit store config cgroups jobFiles folders executor contents runner/usage runner/environment
     runner/program runner/output runner process slurm/batch slurm slurm/proposal health disk jobs streams http/limits http/access signIn
     http/submit http/page/views http/page http admin/operations admin . machine`,
-  cli: 'terminal grammar command completion session signIn jobs budgets secrets flows sweeps submit search serve admin admin/verbs mcp machines executable .',
+  cli: 'terminal command completion session account jobs flows sweeps submit search admin mcp machines .',
   extension: `
     threads contributions ui workspace account agents jobs/store jobs/list jobs/log jobs/page jobs failures results submit/preflight sweeps
     status submit tasks search/answers search/index search flows/documents flows/prompts flows/runs flows/canvas flows/language flows .`,

@@ -33,10 +33,9 @@ const SINKS: readonly (readonly [what: string, call: RegExp, files: readonly str
     /process\.(?:stdout|stderr)\.write\b|\bconsole\.\w+\((?!printable)/,
     [
       // Before and after the program itself.
-      'cli/executable/main.ts',
+      'cli/executable.ts',
       'cli/main.ts',
       'cli/start.ts',
-      'cli/command/uncaught.ts',
       // A job's and a flow's own process: its output is text of others, cleaned where it is shown.
       'flows/run/child/jobMain.ts',
       'flows/run/child/flowRunner.ts',

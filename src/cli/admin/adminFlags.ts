@@ -7,7 +7,7 @@ import {
   requiredTextFlag,
   switchFlag,
   textFlag,
-} from '../grammar/flags.ts';
+} from '../command/flags.ts';
 
 /** The flags of every verb that manages a service. */
 export const ADMIN_FLAGS = {

@@ -1,7 +1,7 @@
 import { type Admin, openAdmin } from '../../service/admin/adminClient.ts';
 import type { OperationInput, OperationName, OperationOutput } from '../../service/admin/operations.ts';
-import type { Context } from '../command/context.ts';
-import { dataFolder } from '../command/dataFolder.ts';
+import type { Context } from '../command/commandContext.ts';
+import { dataFolder } from './dataFolder.ts';
 import type { AdminFlags } from './adminFlags.ts';
 
 /**
@@ -29,4 +29,14 @@ export async function askAdmin<Name extends OperationName>(
   using admin = await findAdmin(context, flags);
   const output = await admin.call(name, input);
   return context.terminal.json(output) ? undefined : output;
+}
+
+/** `farwharf admin page`. JSON: `{ url, expires_at }`. */
+export async function linkPage(context: Context, _: string, flags: AdminFlags): Promise<void> {
+  const { terminal } = context;
+  const link = await askAdmin(context, flags, 'page.link', {});
+  if (link === undefined) return;
+  terminal.answer(link.url);
+  terminal.note(`Opens the operator's page in a browser, once, until ${link.expires_at.slice(11, 16)} UTC.`);
+  terminal.note('Behind a proxy or a tunnel, replace the beginning with the address that your browser uses.');
 }

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { printable } from '../../core/text/printable.ts';
-import type { Context } from './context.ts';
+import type { Context } from './commandContext.ts';
 
 /** Asks a yes-or-no question at the terminal. False without a terminal, and for any other answer than yes. @throws the signal's reason on abort. */
 export async function confirm(question: string, { terminal, stdin, signal }: Context): Promise<boolean> {

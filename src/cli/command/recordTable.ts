@@ -1,5 +1,5 @@
 import { formatDuration } from '../../core/text/format.ts';
-import { type Column, formatTable } from '../terminal/table.ts';
+import { type Column, formatTable } from '../terminal/textTable.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** A column of a table in which each line is a record. */

@@ -1,7 +1,6 @@
 import { Argument, type Command } from 'commander';
-import { type Example, examples } from '../grammar/examples.ts';
-import { type Flags, type FlagValues, readFlags } from '../grammar/flags.ts';
-import type { Context } from './context.ts';
+import { type Flags, type FlagValues, readFlags } from './flags.ts';
+import type { Context } from './commandContext.ts';
 import { EXIT } from './exit.ts';
 
 /** Runs a verb. Returns the exit status, or nothing for success. `rest` contains the arguments after the first one. */
@@ -31,15 +30,18 @@ interface VerbDefinition<F extends Flags> extends Help {
 }
 
 /** Calls `work` with the context for this command line. */
-export type Run = (
+export type RunVerb = (
   command: { readonly remote: string | undefined; readonly isService: boolean },
   work: (context: Context) => Promise<number>,
 ) => Promise<void>;
 
 /** A command that can be added to a program, or to a command above it. */
 export interface Verb {
-  addTo(parent: Command, run: Run): void;
+  addTo(parent: Command, run: RunVerb): void;
 }
+
+/** A command line and what it does. */
+type Example = readonly [line: string, meaning: string];
 
 /** A verb from its definition: the flags that `load` receives have the types that `flags` declares. */
 export function defineVerb<const F extends Flags>(definition: VerbDefinition<F>): Verb {
@@ -75,4 +77,9 @@ function describe(parent: Command, { name, summary, examples: list }: Help, note
   const command: Command = parent.command(name).description(summary);
   if (notes !== undefined) command.addHelpText('after', notes);
   return command.addHelpText('after', examples(...list));
+}
+
+/** The examples at the end of a command's help. */
+export function examples(...list: readonly Example[]): string {
+  return `\nExamples:\n${list.map(([line, meaning]) => `  # ${meaning}\n  ${line}`).join('\n')}`;
 }

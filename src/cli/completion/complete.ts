@@ -1,13 +1,13 @@
 import type { Argument, Command, Option } from 'commander';
-import { type Position, readPosition } from '../grammar/position.ts';
+import { type TypedPosition, readPosition } from '../command/typedPosition.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import type { Candidate } from './recentJobs.ts';
 
-export interface Candidate {
-  readonly value: string;
-  readonly description: string;
-}
+/** The first argument of a request by a completion script. */
+export const COMPLETION_REQUEST = '__complete';
 
 /** Candidates for a word. `paths` makes the shell offer files or folders too. */
-export interface Completion {
+interface Completion {
   readonly candidates: readonly Candidate[];
   readonly paths: 'none' | 'files' | 'folders';
 }
@@ -44,7 +44,7 @@ export async function complete(
 }
 
 async function offer(
-  { command, operands, pending, areFlagsOver }: Position,
+  { command, operands, pending, areFlagsOver }: TypedPosition,
   word: string,
   jobs: () => Promise<readonly Candidate[]>,
 ): Promise<Completion> {
@@ -106,4 +106,22 @@ function remoteOf(words: readonly string[]): string | undefined {
 
 function plain(value: string): Candidate {
   return { value, description: '' };
+}
+
+/**
+ * Prints a line for each candidate (value, tab, description), then `:none`, `:files` or `:folders`.
+ *
+ * @param words `=` with the word under the cursor, because shells drop empty arguments, then the words before it.
+ */
+export async function answerCompletion(
+  program: Command,
+  [current = '=', ...before]: readonly string[],
+  { terminal, env }: { readonly terminal: Terminal; readonly env: NodeJS.ProcessEnv },
+): Promise<void> {
+  const { candidates, paths } = await complete(program, before, current.slice(1), async (remote) => {
+    const { recentJobs } = await import('./recentJobs.ts');
+    return recentJobs(remote, env);
+  });
+  for (const { value, description } of candidates) terminal.answer(`${value}\t${description}`);
+  terminal.answer(`:${paths}`);
 }

@@ -2,7 +2,7 @@ import { Argument } from 'commander';
 import { AppError } from '../../core/errors.ts';
 import { defineVerb } from '../command/verb.ts';
 import { completionScript, SHELLS } from './shellScripts.ts';
-import type { Context } from '../command/context.ts';
+import type { Context } from '../command/commandContext.ts';
 
 const SET_UP = `
 Set up once, then open a new terminal:

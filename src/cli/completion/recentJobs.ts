@@ -4,9 +4,14 @@ import { farwharfHome } from '../../core/files/home.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { resolveHost } from '../../jobs/service/host.ts';
 import { JobLedger } from '../../jobs/ledger/ledger.ts';
-import type { Candidate } from './complete.ts';
 
 const MOST_JOBS = 30;
+
+/** What can be typed next. */
+export interface Candidate {
+  readonly value: string;
+  readonly description: string;
+}
 
 /** The newest jobs of a service in the ledger of this machine. Creates no ledger, starts no service and sends no request. */
 export function recentJobs(remote: string | undefined, env: NodeJS.ProcessEnv): readonly Candidate[] {

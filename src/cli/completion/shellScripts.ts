@@ -1,7 +1,7 @@
-import { COMPLETION_REQUEST } from './answer.ts';
+import { COMPLETION_REQUEST } from './complete.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
-export type Shell = (typeof SHELLS)[number];
+export type CompletionShell = (typeof SHELLS)[number];
 
 // The scripts pass the words of the command line on unchanged and never evaluate them, because the user has not run them yet.
 
@@ -88,9 +88,9 @@ Register-ArgumentCompleter -Native -CommandName 'farwharf' -ScriptBlock {
         }
 }`;
 
-const SCRIPTS: Readonly<Record<Shell, string>> = { bash: BASH, zsh: ZSH, fish: FISH, powershell: POWERSHELL };
+const SCRIPTS: Readonly<Record<CompletionShell, string>> = { bash: BASH, zsh: ZSH, fish: FISH, powershell: POWERSHELL };
 
 /** The script that a shell runs at startup to complete `farwharf`. */
-export function completionScript(shell: Shell): string {
+export function completionScript(shell: CompletionShell): string {
   return SCRIPTS[shell];
 }

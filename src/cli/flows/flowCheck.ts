@@ -1,6 +1,6 @@
 import { formatCount } from '../../core/text/format.ts';
 import { diagnose } from '../../flows/language/diagnose.ts';
-import type { Context } from '../command/context.ts';
+import type { Context } from '../command/commandContext.ts';
 import { EXIT } from '../command/exit.ts';
 import { readFlowFile } from './flowFile.ts';
 

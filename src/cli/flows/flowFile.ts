@@ -3,7 +3,7 @@ import { diskHost } from '../../flows/project/diskHost.ts';
 import { FlowProject, readFlows } from '../../flows/project/flowProject.ts';
 import type { StepReach } from '../../flows/reach/changedSteps.ts';
 import type { FlowFile } from '../../flows/graph/graph.ts';
-import type { Context } from '../command/context.ts';
+import type { Context } from '../command/commandContext.ts';
 import { readNamedFile } from '../../core/files/namedFile.ts';
 
 /** Reads the flows of a file on disk without running it. @throws AppError `missing` if it cannot be read. */

@@ -9,7 +9,7 @@ import {
   requiredTextFlag,
   switchFlag,
   textFlag,
-} from '../grammar/flags.ts';
+} from '../command/flags.ts';
 
 /** `--env`, for the verbs that run the code of flow files or read profiles. */
 export function environmentFlag(

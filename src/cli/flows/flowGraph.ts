@@ -6,7 +6,7 @@ import { diskHost } from '../../flows/project/diskHost.ts';
 import { mergeExact } from '../../flows/graph/mergeExact.ts';
 import { readByRunning } from '../../flows/run/process/readByRunning.ts';
 import { layoutFlow } from '../../flows/drawing/flowLayout.ts';
-import type { Context } from '../command/context.ts';
+import type { Context } from '../command/commandContext.ts';
 import type { FlowGraphFlags } from './flowFlags.ts';
 import { readFlowFile } from './flowFile.ts';
 

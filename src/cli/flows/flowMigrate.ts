@@ -6,7 +6,7 @@ import { formatCount } from '../../core/text/format.ts';
 import { diskHost } from '../../flows/project/diskHost.ts';
 import { ParsedFiles } from '../../flows/project/parsedFiles.ts';
 import { migratePocketFlow } from '../../flows/migration/pocketFlow.ts';
-import type { Context } from '../command/context.ts';
+import type { Context } from '../command/commandContext.ts';
 import { readNamedFile } from '../../core/files/namedFile.ts';
 
 /**

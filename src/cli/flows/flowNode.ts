@@ -7,7 +7,7 @@ import type { ShownChange } from '../../flows/run/protocol/shownState.ts';
 import { RunHistory } from '../../flows/run/history/runHistory.ts';
 import type { VisitReport } from '../../flows/run/history/nodeVisit.ts';
 import { runVisit } from '../../flows/run/history/visitRun.ts';
-import type { Context } from '../command/context.ts';
+import type { Context } from '../command/commandContext.ts';
 import { EXIT } from '../command/exit.ts';
 import { flowPrinter } from '../terminal/flowPrinter.ts';
 import type { FlowRunFlags } from './flowFlags.ts';

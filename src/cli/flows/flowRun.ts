@@ -6,21 +6,42 @@ import { formatDuration } from '../../core/text/format.ts';
 import { farwharfHome } from '../../core/files/home.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { findChoice } from '../../flows/graph/flowChoice.ts';
-import { describeRunEnd, describeUsage } from '../../flows/run/history/describeRun.ts';
+import { describeRunEnd, describeRunNow, describeUsage, runStateWord } from '../../flows/run/history/describeRun.ts';
 import type { FlowProcessEvent } from '../../flows/run/protocol/runRequest.ts';
 import { type RecordedRun, runRecorded } from '../../flows/run/history/recordedRun.ts';
 import { RunHistory } from '../../flows/run/history/runHistory.ts';
 import { RunQueries } from '../../flows/run/history/runQueries.ts';
 import type { RunRecord } from '../../flows/run/history/runRecord.ts';
-import type { Context } from '../command/context.ts';
+import type { Context } from '../command/commandContext.ts';
 import { EXIT } from '../command/exit.ts';
 import { flowPrinter } from '../terminal/flowPrinter.ts';
 import { readIfFlow, readReachOf } from './flowFile.ts';
 import type { FlowRunFlags } from './flowFlags.ts';
-import { readShared } from './jsonInput.ts';
+import { parseAnswerFlag, readSharedFlag } from './jsonInput.ts';
+import { answerTable, formatAge, type RecordColumn } from '../command/recordTable.ts';
+import { answerRun } from '../../flows/run/history/answerRun.ts';
+
+const COLUMNS: readonly RecordColumn<RunRecord>[] = [
+  { title: 'RUN', cell: ({ id }) => id },
+  {
+    title: 'FLOW',
+    cell: ({ name, others = [] }) => [...(name === undefined ? [] : [name]), ...others].join(', '),
+    minWidth: 6,
+    dropOrder: 3,
+  },
+  { title: 'STEPS', cell: ({ steps }) => String(steps ?? ''), align: 'right', dropOrder: 2 },
+  { title: 'MODELS', cell: ({ usage }) => (usage === undefined ? '' : describeUsage(usage)), dropOrder: 1 },
+  { title: 'STARTED', cell: ({ startedAt }) => formatAge(startedAt), dropOrder: 4 },
+  { title: 'END', cell: describeRunNow, minWidth: 10 },
+];
+
+interface AnswerFlags {
+  readonly input: string;
+  readonly env?: readonly string[];
+}
 
 /** `farwharf flow run`: runs a flow file here. JSON: a line for each event, and at the end `{ type: "end", run, outcome }`. */
-export async function runFlowFile(
+export async function runFlowLocally(
   context: Context,
   argument: string,
   flags: FlowRunFlags,
@@ -28,7 +49,7 @@ export async function runFlowFile(
 ): Promise<number> {
   const { terminal, outputSignal: signal, cwd, env } = context;
   const file = await readableFile(argument, cwd);
-  const shared = flags.shared === undefined ? undefined : await readShared(flags.shared, cwd);
+  const shared = flags.shared === undefined ? undefined : await readSharedFlag(flags.shared, cwd);
   if (flags.node !== undefined) return (await import('./flowNode.ts')).runFlowNode(context, file, flags, shared);
   const print = flowPrinter(terminal);
   const trace = flags.trace === undefined ? undefined : await openTrace(resolve(cwd, flags.trace));
@@ -111,4 +132,39 @@ export function reportEnd({ terminal }: Context, { record, outcome }: RecordedRu
   if (outcome.type === 'stopped') return EXIT.interrupted;
   if (outcome.type === 'waiting') return EXIT.done;
   return outcome.type === 'done' && outcome.exitCode === 0 ? EXIT.done : EXIT.failed;
+}
+
+/** `farwharf flow runs`: the recorded runs of a flow file, the newest first. JSON: `{ runs: [...] }`. */
+export async function listFlowRuns({ terminal, cwd, env }: Context, argument: string): Promise<void> {
+  const records = await new RunHistory(farwharfHome(env)).list(resolve(cwd, argument));
+  if (terminal.json({ runs: records.map((record) => ({ ...record, ...runStateWord(record) })) })) return;
+  if (records.length === 0) terminal.note('No recorded runs of this file.');
+  else answerTable(terminal, COLUMNS, records);
+}
+
+/** `farwharf flow answer`: continues a run that waits for a person. JSON: the same as of `flow run`. */
+export async function answerFlow(
+  context: Context,
+  id: string,
+  { input: json, env: variables }: AnswerFlags,
+): Promise<number> {
+  const { terminal, outputSignal: signal, env, program } = context;
+  const input = parseAnswerFlag(json);
+  const history = new RunHistory(farwharfHome(env));
+  const record = await history.locate(id);
+  const print = flowPrinter(terminal);
+  const read = readIfFlow(record.file);
+  const request = {
+    record,
+    input,
+    cwd: record.cwd ?? dirname(record.file),
+    env,
+    variables,
+    reach: read && (await readReachOf(record.file)),
+  };
+  const run = await answerRun(history, program.flowRuntime, request, {
+    signal,
+    onEvent: print,
+  });
+  return reportEnd(context, run);
 }

@@ -12,9 +12,9 @@ import { scriptArguments, scriptPath } from '../../jobs/selection/script.ts';
 import { readBounded } from '../../workspace/files/boundedRead.ts';
 import type { Selection } from '../../workspace/select/selection.ts';
 import { findChoice } from '../../flows/graph/flowChoice.ts';
-import type { Context } from '../command/context.ts';
-import { readAnswer } from './jsonInput.ts';
-import { readShared } from './jsonInput.ts';
+import type { Context } from '../command/commandContext.ts';
+import { parseAnswerFlag } from './jsonInput.ts';
+import { readSharedFlag } from './jsonInput.ts';
 import { jobArgument } from '../command/jobArgument.ts';
 
 const MAX_ID = 100;
@@ -45,7 +45,7 @@ export async function prepareFlowJob(
       '--input answers the run that --resume names. It cannot be used without it, or with --from.',
     );
   }
-  const input = json === undefined ? undefined : readAnswer(json);
+  const input = json === undefined ? undefined : parseAnswerFlag(json);
   const isAsked = flow !== undefined || shared !== undefined || resume !== undefined;
   const file = scriptPath(script);
   const checkpointOf = (run: RunFolder) =>
@@ -58,7 +58,7 @@ export async function prepareFlowJob(
     file,
     args: scriptArguments(script),
     ...(flow !== undefined && (await findFlow(join(selection.root, file), flow, context))),
-    shared: shared === undefined ? undefined : await readShared(shared, cwd),
+    shared: shared === undefined ? undefined : await readSharedFlag(shared, cwd),
     resume: resumed && (await checkpointOf(resumed)),
     continuedBy: resumed?.continuedBy,
     input,

@@ -10,7 +10,7 @@ import { type FlowTestResult, runFlowTest } from '../../flows/run/testing/flowTe
 import type { FlowTestOptions } from '../../flows/run/testing/testedRun.ts';
 import { describeOpenNetwork, findNetworkNamespace } from '../../flows/run/process/networkNamespace.ts';
 import { readReachOf } from './flowFile.ts';
-import type { Context } from '../command/context.ts';
+import type { Context } from '../command/commandContext.ts';
 import { EXIT } from '../command/exit.ts';
 
 const MARKS = { passed: '✔', failed: '✖', updated: '↻' } as const;

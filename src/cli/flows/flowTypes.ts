@@ -1,6 +1,6 @@
 import { dirname, relative, resolve } from 'node:path';
 import { setUpTypes } from '../../flows/project/setUpTypes.ts';
-import type { Context } from '../command/context.ts';
+import type { Context } from '../command/commandContext.ts';
 
 /** `farwharf flow types`: writes the declarations of the library into a folder. JSON: `{ path, status }`. */
 export async function writeFlowTypes({ terminal, cwd, program }: Context, folder: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { Argument } from 'commander';
 import { defineGroup, defineVerb } from '../command/verb.ts';
-import { jsonFlag, requiredTextFlag, switchFlag, textFlagOr } from '../grammar/flags.ts';
+import { jsonFlag, requiredTextFlag, switchFlag, textFlagOr } from '../command/flags.ts';
 import { environmentFlag, FLOW_EVAL_FLAGS, FLOW_GRAPH_FLAGS, FLOW_RUN_FLAGS } from './flowFlags.ts';
 
 export const flowVerb = defineGroup(
@@ -26,7 +26,7 @@ export const flowVerb = defineGroup(
         ['farwharf flow run agent.ts --replay last', 'run the flow again; only edited nodes run live'],
         ['farwharf flow run agent.ts --node Write', 'run one node again, and compare what it does with the last run'],
       ],
-      load: async () => (await import('./flowRun.ts')).runFlowFile,
+      load: async () => (await import('./flowRun.ts')).runFlowLocally,
     }),
     defineVerb({
       name: 'runs',
@@ -37,7 +37,7 @@ export const flowVerb = defineGroup(
         ['farwharf flow runs agent.ts', 'list the recorded runs of a file'],
         ['farwharf flow runs agent.ts --json', 'list them for a program'],
       ],
-      load: async () => (await import('./flowRuns.ts')).listFlowRuns,
+      load: async () => (await import('./flowRun.ts')).listFlowRuns,
     }),
     defineVerb({
       name: 'answer',
@@ -52,7 +52,7 @@ export const flowVerb = defineGroup(
         ['farwharf flow answer 20260102 --input \'"yes"\'', 'answer the question of a run'],
         ['farwharf flow runs agent.ts', 'list the runs of a file, including waiting ones'],
       ],
-      load: async () => (await import('./flowAnswer.ts')).answerFlow,
+      load: async () => (await import('./flowRun.ts')).answerFlow,
     }),
     defineVerb({
       name: 'pin',

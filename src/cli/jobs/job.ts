@@ -1,8 +1,9 @@
+import { resolve } from 'node:path';
 import { messageOf } from '../../core/errors.ts';
 import { browseResults } from '../../jobs/browsing/browse.ts';
 import { BrowsedResults } from '../../jobs/browsing/browsedResults.ts';
 import type { JobService } from '../../jobs/service/api.ts';
-import { isOver, type JobRecord } from '../../jobs/ledger/record.ts';
+import { isOver, isUnpriced, type JobRecord, shortId } from '../../jobs/ledger/record.ts';
 import { currentEvents } from '../../jobs/log/currentEvents.ts';
 import { patchFromJob } from '../../jobs/log/jobPatch.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
@@ -12,20 +13,31 @@ import { adviseOn } from '../../jobs/report/advice.ts';
 import { JobPage } from '../../jobs/report/jobPage.ts';
 import { findRate } from '../../jobs/plan/estimate.ts';
 import { receivedJob } from '../../remote/protocol/schemas.ts';
-import type { Context } from '../command/context.ts';
-import { recordOfForeign } from '../session/jobPlace.ts';
+import type { Context } from '../command/commandContext.ts';
+import { findJobPlace, recordOfForeign } from '../session/jobPlace.ts';
 import { describeJobPage } from './jobText.ts';
 import { Session } from '../session/session.ts';
+import { isFinalState } from '../../remote/protocol/states.ts';
+import { addJob } from '../../jobs/log/addJob.ts';
+import { jobArgument } from '../command/jobArgument.ts';
+import { detailsReader } from '../../jobs/failure/failureDetails.ts';
+import { failureContext } from '../../jobs/failure/failureContext.ts';
+import { failureAsJson } from '../../jobs/failure/failureJson.ts';
+import { failurePage } from '../../jobs/failure/failurePage.ts';
 
 const ACCOUNT_TIMEOUT_SECONDS = 10;
 // Results of this size are downloaded for the metrics in them.
 const MOST_FETCHED_BYTES = 20_000_000;
 
+interface AddFlags {
+  readonly folder: string;
+}
+
 /**
  * `farwharf job ID`: one job: its state, what it went through, its cost, what it uses, its metrics and results. JSON: the service's own
  * job object, with the rest added.
  */
-export async function showJob(context: Context, name: string): Promise<void> {
+export async function printJob(context: Context, name: string): Promise<void> {
   await using session = new Session(context);
   const { terminal, signal } = context;
   const { jobId, record: known } = session.resolveJob(name);
@@ -90,4 +102,50 @@ function pageAsJson({ timeline, usage, metrics, results }: JobPage, record: JobR
 
 function seriesAsJson(name: string, { count, last, min, max, points }: SeriesData): object {
   return { name, count, last, min: min ?? null, max: max ?? null, points };
+}
+
+/** `farwharf cancel ID`: stops a job. JSON: the service's own response. */
+export async function cancel(context: Context, name: string): Promise<void> {
+  await using session = new Session(context);
+  const { terminal, signal } = context;
+  const { jobId, record } = session.resolveJob(name);
+  const answer = await session.ask(name, (client) => client.cancel(jobId, { signal }));
+  const updated = record && session.ledger.update(record.id, patchFromJob(answer));
+  const isFree = updated !== undefined && isUnpriced(updated);
+  if (!terminal.json(answer)) terminal.answer(`Job ${jobId} ${describeAnswer(answer['state'], isFree)}`);
+}
+
+/** The rest of a sentence about the job. A job that had already ended was not stopped. */
+function describeAnswer(state: unknown, isFree: boolean): string {
+  if (typeof state === 'string' && state !== 'cancelled' && isFinalState(state)) {
+    return `had already ended: ${state.replaceAll('_', ' ')}.`;
+  }
+  return `${state === 'cancelled' ? 'was' : 'is being'} stopped.${isFree ? '' : ' You pay for the time that it ran.'}`;
+}
+
+/** `farwharf add ID`: adds a job that was sent from elsewhere to the list. JSON: `{ id, job_id, state, script }`. */
+export async function add(context: Context, name: string, { folder }: AddFlags): Promise<void> {
+  await using session = new Session(context);
+  const { terminal, cwd, signal } = context;
+  const job = { host: session.host, jobId: name, folder: resolve(cwd, folder) };
+  const record = await addJob({ ledger: session.asyncLedger, service: session.sender() }, job, signal);
+  const { id, jobId, state, script } = record;
+  if (terminal.json({ id, job_id: jobId, state, script })) return;
+  terminal.answer(`Job ${shortId(record)} (${script}) was added to your list: ${state}.`);
+  terminal.note(`Show its log:  farwharf watch ${jobArgument(shortId(record))}`);
+}
+
+/** `farwharf explain ID`: why a job failed, as a Markdown page. JSON: the same as data, as the tool `explain_failure` returns it. */
+export async function explainJob(context: Context, name: string): Promise<void> {
+  await using session = new Session(context);
+  const { terminal, signal } = context;
+  await using place = await findJobPlace(session, name, signal);
+  const { jobId } = place.record;
+  const job = await session.ask(name, (client) => client.getJob(jobId, { signal }));
+  const record = { ...place.record, ...patchFromJob(job), jobId };
+  const { ledger, home } = place;
+  const service = await session.client();
+  const sources = { service, home, details: detailsReader({ ledger, home }, signal) };
+  const failure = await failureContext(sources, record, signal);
+  if (!terminal.json(failureAsJson(failure))) terminal.answerText(failurePage(failure).trimEnd());
 }

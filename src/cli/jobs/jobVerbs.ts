@@ -1,10 +1,9 @@
 import { Argument } from 'commander';
 import { defineVerb, type Verb } from '../command/verb.ts';
-import { jsonFlag, listFlag, numberFlag, switchFlag, textFlag, textFlagOr } from '../grammar/flags.ts';
-import { conflictFlag } from './conflictFlag.ts';
+import { conflictFlag, jsonFlag, listFlag, numberFlag, switchFlag, textFlag, textFlagOr } from '../command/flags.ts';
 import { DEFAULT_RESULT_GB } from '../../jobs/results/resultLimits.ts';
 
-/** The verbs about jobs that were sent, and `farwharf me`. */
+/** The verbs about jobs that were sent. */
 export const jobVerbs: readonly Verb[] = [
   defineVerb({
     name: 'jobs',
@@ -19,7 +18,7 @@ export const jobVerbs: readonly Verb[] = [
       ['farwharf jobs --all', 'list the last 20 jobs of the account, also those that were sent from elsewhere'],
       ['farwharf jobs --limit 100 --json', 'list up to 100 jobs as JSON'],
     ],
-    load: async () => (await import('./jobs.ts')).listJobs,
+    load: async () => (await import('./jobTable.ts')).listJobs,
   }),
   defineVerb({
     name: 'job',
@@ -30,7 +29,7 @@ export const jobVerbs: readonly Verb[] = [
       ['farwharf job 3f2a', 'show the job whose ID starts with 3f2a'],
       ['farwharf job 3f2a --json', "print the same as JSON, with the service's own fields"],
     ],
-    load: async () => (await import('./job.ts')).showJob,
+    load: async () => (await import('./job.ts')).printJob,
   }),
   defineVerb({
     name: 'add',
@@ -44,7 +43,7 @@ export const jobVerbs: readonly Verb[] = [
       ['farwharf add job-4711', 'list a job that was submitted from another machine'],
       ['farwharf add job-4711 --folder ~/model', 'download its results into ~/model'],
     ],
-    load: async () => (await import('./add.ts')).add,
+    load: async () => (await import('./job.ts')).add,
   }),
   defineVerb({
     name: 'watch',
@@ -68,7 +67,7 @@ export const jobVerbs: readonly Verb[] = [
       ['farwharf cancel 3f2a', 'stop the job whose ID starts with 3f2a'],
       ['farwharf cancel 3f2a --json', "stop the job and print the service's response"],
     ],
-    load: async () => (await import('./cancel.ts')).cancel,
+    load: async () => (await import('./job.ts')).cancel,
   }),
   defineVerb({
     name: 'download',
@@ -90,7 +89,7 @@ export const jobVerbs: readonly Verb[] = [
       ['farwharf download 3f2a --only out/model.pt', 'download one file'],
       ['farwharf download 3f2a --into results --on-conflict overwrite', 'into another folder, replacing files'],
     ],
-    load: async () => (await import('./download.ts')).download,
+    load: async () => (await import('./jobResults.ts')).downloadJob,
   }),
   defineVerb({
     name: 'results',
@@ -112,7 +111,7 @@ export const jobVerbs: readonly Verb[] = [
       ['farwharf diff 3f2a', 'list what changed in the folder since the job was submitted'],
       ['farwharf diff 3f2a 9c01', 'list what changed from one job to another'],
     ],
-    load: async () => (await import('./diff.ts')).diff,
+    load: async () => (await import('./submittedVersion.ts')).diff,
   }),
   defineVerb({
     name: 'restore',
@@ -127,7 +126,7 @@ export const jobVerbs: readonly Verb[] = [
       ['farwharf restore 3f2a train.py', 'restore one file; a changed one stays, and the old one is written beside it'],
       ['farwharf restore 3f2a --into old', 'write everything that was submitted into another folder'],
     ],
-    load: async () => (await import('./restore.ts')).restore,
+    load: async () => (await import('./submittedVersion.ts')).restoreSubmitted,
   }),
   defineVerb({
     name: 'explain',
@@ -139,16 +138,6 @@ export const jobVerbs: readonly Verb[] = [
       ['farwharf explain 3f2a', 'show why the job failed, as Markdown'],
       ['farwharf explain 3f2a --json | llm "How do I fix this?"', 'ask a model about it'],
     ],
-    load: async () => (await import('./explain.ts')).explain,
-  }),
-  defineVerb({
-    name: 'me',
-    summary: 'show credits, plan and rate card',
-    flags: { json: jsonFlag() },
-    examples: [
-      ['farwharf me', 'show your credits and the price of each machine class'],
-      ['farwharf me --remote https://gpu.example.org', 'show the same for another service'],
-    ],
-    load: async () => (await import('./me.ts')).showAccount,
+    load: async () => (await import('./job.ts')).explainJob,
   }),
 ];

@@ -5,11 +5,11 @@ import { shellWord } from '../../core/text/shellWord.ts';
 import { browseResults } from '../../jobs/browsing/browse.ts';
 import { BrowsedResults } from '../../jobs/browsing/browsedResults.ts';
 import type { BrowsedFile } from '../../jobs/browsing/resultIndex.ts';
-import type { Context } from '../command/context.ts';
+import type { Context } from '../command/commandContext.ts';
 import { findJobPlace } from '../session/jobPlace.ts';
 import { Session } from '../session/session.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { resultPath, transferProgress } from './results.ts';
+import { resultPath, transferProgress } from './jobResults.ts';
 import { jobArgument } from '../command/jobArgument.ts';
 
 const SIZE_COLUMN = 9;

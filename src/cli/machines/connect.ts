@@ -10,15 +10,23 @@ import { findMachine, forgetMachine, type Machine } from '../../machines/machine
 import { removeMachine } from '../../machines/removeMachine.ts';
 import { MachineUnreachable } from '../../machines/ssh/sshFailure.ts';
 import { confirm } from '../command/confirm.ts';
-import type { Context } from '../command/context.ts';
-import { Progress } from '../terminal/progress.ts';
-import type { ConnectFlags } from './connectFlags.ts';
+import type { Context } from '../command/commandContext.ts';
+import { Progress } from '../terminal/progressLine.ts';
+
+interface ConnectFlags {
+  readonly name?: string;
+  readonly sshConfig?: string;
+  readonly node?: string;
+  readonly yes: boolean;
+  readonly remove: boolean;
+  readonly forget: boolean;
+}
 
 /**
  * `farwharf connect DEST`: makes a machine usable, or with `--remove` disconnects it, or with `--forget` takes it from the list only. JSON:
  * the machine.
  */
-export async function connect(context: Context, destination: string, flags: ConnectFlags): Promise<void> {
+export async function connectDestination(context: Context, destination: string, flags: ConnectFlags): Promise<void> {
   const { cwd, env, terminal, signal } = context;
   const home = farwharfHome(env);
   requireOwnHome(home);

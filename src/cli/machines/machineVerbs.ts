@@ -1,6 +1,18 @@
 import { defineVerb, type Verb } from '../command/verb.ts';
-import { jsonFlag } from '../grammar/flags.ts';
-import { CONNECT_FLAGS } from './connectFlags.ts';
+import { jsonFlag, switchFlag, textFlag } from '../command/flags.ts';
+
+const CONNECT_FLAGS = {
+  name: textFlag('--name <name>', 'name for --remote (default: the destination without the user)'),
+  sshConfig: textFlag('--ssh-config <file>', 'ssh configuration to use (default: that of ssh)'),
+  node: textFlag('--node <path>', 'path of Node.js 22.18 or later on that machine (default: found, or copied)'),
+  yes: switchFlag(
+    '--yes',
+    'answer yes to every question: copying Node.js, running jobs on a cluster, cancelling jobs when removing',
+  ),
+  remove: switchFlag('--remove', 'disconnect the machine and delete everything that was installed there'),
+  forget: switchFlag('--forget', 'remove a machine that no longer exists from the list, without contacting it'),
+  json: jsonFlag(),
+};
 
 const NOTES = `
 Nothing has to be installed on the machine, and no port is opened there. ssh does all of the authentication, with your
@@ -19,7 +31,7 @@ export const machineVerbs: readonly Verb[] = [
       ['farwharf submit --remote gpu-box --script train.py', 'run train.py there'],
       ['farwharf connect gpu-box --remove', 'disconnect it, and leave nothing there'],
     ],
-    load: async () => (await import('./connect.ts')).connect,
+    load: async () => (await import('./connect.ts')).connectDestination,
   }),
   defineVerb({
     name: 'machines',

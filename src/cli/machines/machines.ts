@@ -3,7 +3,7 @@ import { farwharfHome } from '../../core/files/home.ts';
 import { requireOwnHome } from '../../core/files/ownFiles.ts';
 import { type Machine, readMachines } from '../../machines/machineRecords.ts';
 import { MachineAgent } from '../../machines/machineAgent.ts';
-import type { Context } from '../command/context.ts';
+import type { Context } from '../command/commandContext.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';
 
 // A machine that is off must not delay the list for long.

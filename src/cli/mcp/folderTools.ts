@@ -1,15 +1,19 @@
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import * as z from 'zod';
 import { formatBytes, formatCount, formatCredits } from '../../core/text/format.ts';
 import { describeHours } from '../../core/text/machineHours.ts';
 import { numberField, textField } from '../../core/jsonFields.ts';
-import { printableText } from '../../core/text/printable.ts';
+import { printableLine, printableText } from '../../core/text/printable.ts';
 import type { AgentToolInput } from '../../jobs/agentTools/agentTools.ts';
-import { runFlowFile } from '../flows/flowRun.ts';
+import { runFlowLocally } from '../flows/flowRun.ts';
 import { search } from '../search/search.ts';
 import { submit } from '../submit/submit.ts';
-import type { Captured } from './captured.ts';
-import { confinedFile } from './confine.ts';
-import { asText, firstItems, lastObject, type ToolAnswer } from './toolAnswer.ts';
+import { asText, type Captured, firstItems, lastObject, type ToolAnswer } from './toolCall.ts';
+import { AppError } from '../../core/errors.ts';
+import { pathInside } from '../../core/files/pathInside.ts';
+import { nearestRealPath } from '../../core/files/realPaths.ts';
+import { isProtectedPath } from '../../workspace/results/protectedNames.ts';
 
 const DEFAULT_HITS = 10;
 const MAX_HIT = 4_000;
@@ -20,7 +24,7 @@ const MAX_OUTPUT = 8_000;
 const hit = z.looseObject({ path: z.string(), start_line: z.number(), end_line: z.number(), text: z.string() });
 const output = z.looseObject({ type: z.literal('output'), text: z.string() });
 
-export async function searchFolder(
+export async function searchFolderTool(
   run: Captured,
   root: string,
   { query, limit = DEFAULT_HITS }: AgentToolInput<'search_folder'>,
@@ -39,7 +43,7 @@ export async function searchFolder(
   return { text: places.length === 0 ? 'Nothing matches that query.' : places.join('\n\n'), data: { hits } };
 }
 
-export async function preflightJob(run: Captured, root: string, input: AgentToolInput<'preflight_job'>) {
+export async function preflightJobTool(run: Captured, root: string, input: AgentToolInput<'preflight_job'>) {
   await submit(run.context, root, { ...submitFlags(input), dryRun: true });
   const { files, excluded, findings, ...rest } = lastObject(run.values());
   const data = { ...rest, findings, files: firstItems(files, MAX_FILES), excluded: firstItems(excluded, MAX_FILES) };
@@ -58,7 +62,7 @@ function highestPrice(dryRun: object): string {
   return credits === undefined ? 'The price is unknown.' : `At most ${formatCredits(credits)} credits.`;
 }
 
-export async function submitJob(run: Captured, root: string, input: AgentToolInput<'submit_job'>) {
+export async function submitJobTool(run: Captured, root: string, input: AgentToolInput<'submit_job'>) {
   await submit(run.context, root, submitFlags(input));
   const data = lastObject(run.values());
   const hold = numberField(data, 'credit_hold');
@@ -68,9 +72,9 @@ export async function submitJob(run: Captured, root: string, input: AgentToolInp
   return { text: `Job ${textField(data, 'job_id') ?? ''} was accepted.${price} Follow it with get_job.`, data };
 }
 
-export async function runFlow(run: Captured, root: string, { file, shared }: AgentToolInput<'run_flow'>) {
+export async function runFlowTool(run: Captured, root: string, { file, shared }: AgentToolInput<'run_flow'>) {
   const path = await confinedFile(root, file);
-  const exit = await runFlowFile(
+  const exit = await runFlowLocally(
     run.context,
     path,
     { json: true, ...(shared !== undefined && { shared: JSON.stringify(shared) }) },
@@ -97,4 +101,32 @@ function submitFlags({ script, machine_class: machineClass, max_runtime: maxRunt
     dryRun: false,
     json: true,
   } as const;
+}
+
+/**
+ * The absolute path of a file or folder that a tool names, which need not exist.
+ *
+ * @param root the folder of the tools, without links.
+ * @throws AppError `refused` if it is outside of the folder, also through a link, or if git, editors or shells act on its name.
+ */
+export async function confined(root: string, path: string): Promise<string> {
+  const target = resolve(root, path);
+  const existing = await nearestRealPath(target);
+  const inside = pathInside(root, target);
+  if (inside === undefined || pathInside(root, existing) === undefined || path.includes('\0')) {
+    throw new AppError('refused', `${printableLine(path)} is outside of the folder ${root}. Name a path inside of it.`);
+  }
+  if (isProtectedPath(inside) || isProtectedPath(pathInside(root, existing) ?? '')) {
+    const message = `${printableLine(path)} is not available to tools, because git, editors or shells act on it. Name another path.`;
+    throw new AppError('refused', message);
+  }
+  return target;
+}
+
+/** The path of an existing file. @throws as `confined`, and AppError `missing`. */
+async function confinedFile(root: string, path: string): Promise<string> {
+  const file = await confined(root, path);
+  const found = await stat(file).catch((): undefined => undefined);
+  if (found?.isFile() === true) return file;
+  throw new AppError('missing', `The file ${printableLine(path)} does not exist in the folder.`);
 }

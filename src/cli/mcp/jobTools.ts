@@ -8,11 +8,10 @@ import { failurePage } from '../../jobs/failure/failurePage.ts';
 import { recentLines } from '../../jobs/failure/recentLines.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
 import { resultsFolderOf } from '../../jobs/results/resultsFolder.ts';
-import { downloadInto } from '../jobs/results.ts';
+import { downloadInto } from '../jobs/jobResults.ts';
 import { Session } from '../session/session.ts';
-import type { Captured } from './captured.ts';
-import { confined } from './confine.ts';
-import { firstItems, type ToolAnswer } from './toolAnswer.ts';
+import { confined } from './folderTools.ts';
+import { type Captured, firstItems, type ToolAnswer } from './toolCall.ts';
 import { AppError } from '../../core/errors.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import { isStale, patchFromJob } from '../../jobs/log/jobPatch.ts';
@@ -40,7 +39,7 @@ const JOB_FIELDS = [
   'unpriced_gpus',
 ] as const;
 
-export async function getJob({ context }: Captured, root: string, { job_id: id }: AgentToolInput<'get_job'>) {
+export async function getJobTool({ context }: Captured, root: string, { job_id: id }: AgentToolInput<'get_job'>) {
   await using session = new Session(context);
   const { job, record } = await ownJob(session, root, id, context.signal);
   const { reason } = job;
@@ -53,7 +52,7 @@ export async function getJob({ context }: Captured, root: string, { job_id: id }
 }
 
 /** The end of the output. Lines are cut at 1,000 characters, and there are at most 40,000. */
-export async function readJobLog(
+export async function readJobLogTool(
   { context }: Captured,
   root: string,
   { job_id: id, tail = DEFAULT_TAIL }: AgentToolInput<'read_job_log'>,
@@ -77,7 +76,7 @@ export async function readJobLog(
   return { text: [heading, ...lines].join('\n'), data: { job_id: jobId, state, lines } };
 }
 
-export async function explainFailure(
+export async function explainFailureTool(
   { context }: Captured,
   root: string,
   { job_id: id }: AgentToolInput<'explain_failure'>,
@@ -90,7 +89,7 @@ export async function explainFailure(
   return { text: failurePage(failure), data: failureAsJson(failure) };
 }
 
-export async function fetchResults(
+export async function fetchResultsTool(
   { context }: Captured,
   root: string,
   { job_id: id, into }: AgentToolInput<'fetch_results'>,

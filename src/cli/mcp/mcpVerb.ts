@@ -1,5 +1,5 @@
 import { defineVerb } from '../command/verb.ts';
-import { textFlagOr } from '../grammar/flags.ts';
+import { textFlagOr } from '../command/flags.ts';
 
 export const mcpVerb = defineVerb({
   name: 'mcp',

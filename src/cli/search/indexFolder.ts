@@ -1,7 +1,7 @@
 import { formatCount, formatDuration } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { IndexStats } from '../../retrieval/index/index.ts';
-import type { Context } from '../command/context.ts';
+import type { Context } from '../command/commandContext.ts';
 import type { MeaningFlags } from './meaning.ts';
 import { openUpToDateIndex } from './upToDateIndex.ts';
 

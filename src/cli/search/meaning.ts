@@ -17,8 +17,8 @@ import {
 import { hasModel, modelHub } from '../../retrieval/embedding/localEmbedder.ts';
 import { findModelLibrary, installModelLibrary } from '../../retrieval/embedding/modelLibrary.ts';
 import { confirm } from '../command/confirm.ts';
-import type { Context } from '../command/context.ts';
-import { Progress } from '../terminal/progress.ts';
+import type { Context } from '../command/commandContext.ts';
+import { Progress } from '../terminal/progressLine.ts';
 
 // As many results as keyword ranking contributes to the merged list.
 const NEAR = 100;

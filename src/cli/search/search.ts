@@ -4,7 +4,7 @@ import type { Index } from '../../retrieval/index/index.ts';
 import type { IndexHit, IndexSearchOptions } from '../../retrieval/index/indexSearch.ts';
 import { Highlighter } from '../../retrieval/index/highlights.ts';
 import { parseQuery } from '../../retrieval/search/query.ts';
-import type { Context } from '../command/context.ts';
+import type { Context } from '../command/commandContext.ts';
 import { describeHit, hitAsJson } from './searchOutput.ts';
 import { searchWithin } from '../../retrieval/index/tokenBudget.ts';
 import { openUpToDateIndex } from './upToDateIndex.ts';

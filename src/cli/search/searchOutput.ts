@@ -2,7 +2,7 @@ import { printableLine } from '../../core/text/printable.ts';
 import type { IndexHit } from '../../retrieval/index/indexSearch.ts';
 import type { Highlighter } from '../../retrieval/index/highlights.ts';
 import { explainScore } from '../../retrieval/ranking/explanation.ts';
-import type { Columns } from '../terminal/terminal.ts';
+import type { CellRange } from '../terminal/terminal.ts';
 
 const SHOWN_LINES = 4;
 const MOST_NAMES = 4;
@@ -35,7 +35,7 @@ export function hitAsJson(
 /** A line of a result, with its words that match the query. */
 interface ResultLine {
   readonly text: string;
-  readonly marks: readonly Columns[];
+  readonly marks: readonly CellRange[];
 }
 
 /**
@@ -77,7 +77,7 @@ function linesAround(lines: readonly ResultLine[], bestLine: number): readonly R
 }
 
 /** The line, indented; of a long one, the part with its first match. */
-function toResultLine(line: string, mostCharacters: number, highlights: readonly Columns[]): ResultLine {
+function toResultLine(line: string, mostCharacters: number, highlights: readonly CellRange[]): ResultLine {
   const first = highlights[0]?.start ?? 0;
   const from = line.length <= mostCharacters || first < mostCharacters - LEAD_CHARACTERS ? 0 : first - LEAD_CHARACTERS;
   const before = from === 0 ? INDENT : `${INDENT}…`;

@@ -8,7 +8,7 @@ import {
   switchFlag,
   textFlag,
   textFlagOr,
-} from '../grammar/flags.ts';
+} from '../command/flags.ts';
 
 /** `farwharf index` and `farwharf search`. */
 export const searchVerbs: readonly Verb[] = [

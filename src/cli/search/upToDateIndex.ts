@@ -6,8 +6,8 @@ import type { SyncSummary } from '../../retrieval/index/index.ts';
 import { Index } from '../../retrieval/index/index.ts';
 import { readCommits } from '../../workspace/git/commitLog.ts';
 import { selectSearchable } from '../../workspace/select/searchableFiles.ts';
-import type { Context } from '../command/context.ts';
-import { Progress } from '../terminal/progress.ts';
+import type { Context } from '../command/commandContext.ts';
+import { Progress } from '../terminal/progressLine.ts';
 import { describeExclusions } from '../submit/selectionSummary.ts';
 import { readFolder } from '../submit/submitFlags.ts';
 

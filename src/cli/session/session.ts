@@ -11,11 +11,15 @@ import type { JobRecord } from '../../jobs/ledger/record.ts';
 import { openMachine } from '../../machines/openMachine.ts';
 import { RemoteClient } from '../../remote/client.ts';
 import { connectEmbeddedService, stuckServiceRemedy } from '../../service/embedded.ts';
-import type { Context } from '../command/context.ts';
-import { ContactNotes, SLOW_MS } from './contactNotes.ts';
+import type { Context } from '../command/commandContext.ts';
 import { keyInEnvironment, resolveKey } from '../../jobs/service/hostKey.ts';
 import { SignInFile } from '../../jobs/signIn/signInFile.ts';
 import type { KeySource } from '../../remote/http/bearer.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+// A service responds within milliseconds, and a busy one within a second or two. After five, people begin to wonder whether anything still
+// works.
+export const SLOW_MS = 5_000;
 
 /** One service and this user's ledger, for as long as a verb runs. */
 export class Session implements AsyncDisposable {
@@ -196,4 +200,37 @@ async function credentialsFor(
   // Loaded only for people who have signed in, with its library.
   const { AccessTokens } = await import('../../jobs/signIn/accessTokens.ts');
   return new AccessTokens(host, file, `Sign in again:  farwharf login --remote ${host}`);
+}
+
+/** Says once per outage that a service does not respond, and once that it responds again. */
+class ContactNotes {
+  readonly #terminal: Pick<Terminal, 'note'>;
+  readonly #service: string;
+  readonly #remedy: () => string;
+  #isLost = false;
+
+  /**
+   * @param service its name as the subject of a sentence.
+   * @param remedy what to do if the outage lasts.
+   */
+  constructor(terminal: Pick<Terminal, 'note'>, service: string, remedy: () => string) {
+    this.#terminal = terminal;
+    this.#service = service;
+    this.#remedy = remedy;
+  }
+
+  lost(): void {
+    if (this.#isLost) return;
+    this.#isLost = true;
+    this.#terminal.note(
+      `${this.#service} does not respond. Its jobs keep running. Waiting for it; Ctrl+C stops waiting.`,
+    );
+    this.#terminal.note(`  ${this.#remedy()}`);
+  }
+
+  returned(): void {
+    if (!this.#isLost) return;
+    this.#isLost = false;
+    this.#terminal.note(`${this.#service} responds again.`);
+  }
 }

@@ -2,7 +2,7 @@ import { AppError } from '../../core/errors.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import { settleEarlier } from '../../jobs/send/settle.ts';
 import { confirm } from '../command/confirm.ts';
-import type { Context } from '../command/context.ts';
+import type { Context } from '../command/commandContext.ts';
 import type { Session } from './session.ts';
 import { jobArgument } from '../command/jobArgument.ts';
 

@@ -13,7 +13,7 @@ import { replaceWindowsLineEnds } from '../../workspace/files/lineEnds.ts';
 import { isOwnGit } from '../../workspace/select/exclusion.ts';
 import { type Selection, selectFiles } from '../../workspace/select/selection.ts';
 import { confirm } from '../command/confirm.ts';
-import type { Context } from '../command/context.ts';
+import type { Context } from '../command/commandContext.ts';
 import { type FlowSubmitFlags, prepareFlowJob } from '../flows/flowSubmission.ts';
 import { describeExclusions } from './selectionSummary.ts';
 

@@ -1,4 +1,4 @@
-import type { Context } from '../command/context.ts';
+import type { Context } from '../command/commandContext.ts';
 import { EXIT } from '../command/exit.ts';
 import { describeBatch } from './submitBatch.ts';
 import {

@@ -2,7 +2,7 @@ import { formatBytes, formatCredits, formatDuration } from '../../core/text/form
 import type { SubmitPhase } from '../../jobs/send/send.ts';
 import { isUnpriced } from '../../jobs/ledger/record.ts';
 import { highestCost } from '../../jobs/sweeps/sweep.ts';
-import { Progress } from '../terminal/progress.ts';
+import { Progress } from '../terminal/progressLine.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { jobArgument } from '../command/jobArgument.ts';
 

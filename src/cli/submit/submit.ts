@@ -13,7 +13,7 @@ import {
   type SubmitRequest,
   type SubmitService,
 } from '../../jobs/submit/submit.ts';
-import type { Context } from '../command/context.ts';
+import type { Context } from '../command/commandContext.ts';
 import { Session } from '../session/session.ts';
 import { checkUnanswered } from '../session/unansweredSubmit.ts';
 import { runSweep } from '../sweeps/runSweep.ts';

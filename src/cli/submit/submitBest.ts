@@ -1,7 +1,7 @@
 import { describeParameters } from '../../jobs/ledger/parameters.ts';
 import { bestRow, sweepRows } from '../../jobs/sweeps/sweepTable.ts';
-import type { FlagValues } from '../grammar/flags.ts';
-import type { Context } from '../command/context.ts';
+import type { FlagValues } from '../command/flags.ts';
+import type { Context } from '../command/commandContext.ts';
 import { readParameter } from '../sweeps/parameterFlag.ts';
 import { submit } from './submit.ts';
 import { openSweep, readSweepJobs } from '../sweeps/sweepJobs.ts';

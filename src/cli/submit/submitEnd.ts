@@ -2,11 +2,11 @@ import { AppError } from '../../core/errors.ts';
 import { describeOutcome } from '../../jobs/report/describeJob.ts';
 import type { DownloadedResults } from '../../jobs/results/placeFiles.ts';
 import { resultsFolderOf } from '../../jobs/results/resultsFolder.ts';
-import type { Context } from '../command/context.ts';
+import type { Context } from '../command/commandContext.ts';
 import { EXIT } from '../command/exit.ts';
-import { describeEnd, exitOfWatched, type FinishedJob, showLog, noteDetached } from '../jobs/jobLog.ts';
+import { describeEnd, exitOfWatched, type FinishedJob, showLog, noteDetached } from '../jobs/watch.ts';
 import type { JobPlace } from '../session/jobPlace.ts';
-import { downloadInto, describeResults, resultsAsJson } from '../jobs/results.ts';
+import { downloadInto, describeResults, resultsAsJson } from '../jobs/jobResults.ts';
 import type { Session } from '../session/session.ts';
 import type { SubmitFlags } from './submitFlags.ts';
 

@@ -3,13 +3,20 @@ import { resolve } from 'node:path';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { readNamedFile } from '../../core/files/namedFile.ts';
 import { withoutByteOrderMark } from '../../core/text/textEncoding.ts';
-import { parseJsonObject } from '../grammar/jsonObject.ts';
-import { type FlagValues, jsonFlag, listFlag, optionalNumberFlag, switchFlag, textFlag } from '../grammar/flags.ts';
+import {
+  conflictFlag,
+  type FlagValues,
+  jsonFlag,
+  listFlag,
+  optionalNumberFlag,
+  parseJsonObject,
+  switchFlag,
+  textFlag,
+} from '../command/flags.ts';
 import { type ClusterOptions, clusterOptions } from '../../remote/protocol/submission.ts';
 import { schemaMessage } from '../../core/text/schemaMessage.ts';
 import { environmentFlag } from '../flows/flowFlags.ts';
 import { parameterFlag } from '../sweeps/parameterFlag.ts';
-import { conflictFlag } from '../jobs/conflictFlag.ts';
 
 /** Seconds. */
 const DEFAULT_MAX_RUNTIME = 3600;

@@ -13,7 +13,7 @@ import { readParameter } from '../sweeps/parameterFlag.ts';
 import { type ProfileJob, profileJob } from '../../jobs/profiles/profileJob.ts';
 import type { SubmitIntent } from '../../jobs/plan/draft.ts';
 import { confirm } from '../command/confirm.ts';
-import type { Context } from '../command/context.ts';
+import type { Context } from '../command/commandContext.ts';
 import { Session } from '../session/session.ts';
 import { readClusterOptions, type SubmitFlags } from './submitFlags.ts';
 

@@ -1,4 +1,4 @@
-import { jsonFlag, optionalNumberFlag, requiredTextFlag, switchFlag, textFlag } from '../grammar/flags.ts';
+import { jsonFlag, optionalNumberFlag, requiredTextFlag, switchFlag, textFlag } from '../command/flags.ts';
 import { parameterFlag } from './parameterFlag.ts';
 import { RANKING_FLAGS } from './sweepVerbs.ts';
 

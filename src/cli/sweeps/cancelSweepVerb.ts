@@ -1,6 +1,6 @@
 import { formatCount } from '../../core/text/format.ts';
 import { cancelSweep } from '../../jobs/sweeps/cancelSweep.ts';
-import type { Context } from '../command/context.ts';
+import type { Context } from '../command/commandContext.ts';
 import { openSweep } from './sweepJobs.ts';
 
 /** `farwharf sweep cancel ID`: sends no more jobs and stops those that run. JSON: `{ sweep_id, cancelled }`. */

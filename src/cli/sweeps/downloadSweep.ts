@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { surveyJobs } from '../../jobs/sweeps/surveyJobs.ts';
-import type { Context } from '../command/context.ts';
-import type { ConflictChoice } from '../jobs/conflictFlag.ts';
+import type { Context } from '../command/commandContext.ts';
+import type { ConflictChoice } from '../command/flags.ts';
 import { openSweep } from './sweepJobs.ts';
 import { downloadSweepResults } from './sweepResults.ts';
 

@@ -6,7 +6,7 @@ import { countJobs, type SweepCounts } from '../../jobs/sweeps/sweepProgress.ts'
 import { SweepStore } from '../../jobs/sweeps/sweepStore.ts';
 import { costColumns, type RowCost } from '../command/costColumns.ts';
 import { answerTable, formatAge, type RecordColumn } from '../command/recordTable.ts';
-import type { Context } from '../command/context.ts';
+import type { Context } from '../command/commandContext.ts';
 import { Session } from '../session/session.ts';
 import { shortSweepId } from './shortSweepId.ts';
 import { sweepSummary } from './sweepJson.ts';

@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { type JobParameters, parameterOf } from '../../jobs/ledger/parameters.ts';
-import { type Flag, listFlag } from '../grammar/flags.ts';
+import { type Flag, listFlag } from '../command/flags.ts';
 
 type Parameter = readonly [name: string, value: JobParameters[string]];
 

@@ -1,7 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import { checkCostLimit } from '../../jobs/sweeps/sweep.ts';
 import { SweepStore } from '../../jobs/sweeps/sweepStore.ts';
-import type { Context } from '../command/context.ts';
+import type { Context } from '../command/commandContext.ts';
 import { runSweep } from './runSweep.ts';
 import { openSweep } from './sweepJobs.ts';
 

@@ -8,9 +8,9 @@ import { mayBeRetried, sendSweep, type SweepEnd, type SweepPhase } from '../../j
 import { type SurveyDeps, surveyJobs } from '../../jobs/sweeps/surveyJobs.ts';
 import type { Sweep } from '../../jobs/sweeps/sweep.ts';
 import { countJobs, describeCounts } from '../../jobs/sweeps/sweepProgress.ts';
-import type { Context } from '../command/context.ts';
+import type { Context } from '../command/commandContext.ts';
 import { EXIT } from '../command/exit.ts';
-import type { ConflictChoice } from '../jobs/conflictFlag.ts';
+import type { ConflictChoice } from '../command/flags.ts';
 import type { Session } from '../session/session.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { shortSweepId } from './shortSweepId.ts';

@@ -4,7 +4,7 @@ import { countJobs, describeCounts } from '../../jobs/sweeps/sweepProgress.ts';
 import { metricNames, rankRows, type SweepRow, sweepRows } from '../../jobs/sweeps/sweepTable.ts';
 import { costColumns, rowCost } from '../command/costColumns.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';
-import type { Context } from '../command/context.ts';
+import type { Context } from '../command/commandContext.ts';
 import { shortSweepId } from './shortSweepId.ts';
 import { sweepAsJson } from './sweepJson.ts';
 import { openSweep, readSweepJobs } from './sweepJobs.ts';

@@ -7,7 +7,7 @@ import type { Series } from '../../jobs/metrics/series.ts';
 import { surveyJobs } from '../../jobs/sweeps/surveyJobs.ts';
 import type { Sweep } from '../../jobs/sweeps/sweep.ts';
 import { SweepStore } from '../../jobs/sweeps/sweepStore.ts';
-import type { Context } from '../command/context.ts';
+import type { Context } from '../command/commandContext.ts';
 import { Session } from '../session/session.ts';
 
 const AT_ONCE = 8;

@@ -8,10 +8,10 @@ import type { DownloadedResults } from '../../jobs/results/placeFiles.ts';
 import { resultsFolderOf } from '../../jobs/results/resultsFolder.ts';
 import { awaitedResults } from '../../jobs/sweeps/awaitedResults.ts';
 import type { Sweep } from '../../jobs/sweeps/sweep.ts';
-import type { Context } from '../command/context.ts';
+import type { Context } from '../command/commandContext.ts';
 import { describeFailure, EXIT } from '../command/exit.ts';
-import type { ConflictChoice } from '../jobs/conflictFlag.ts';
-import { downloadInto, describeResults, resultsAsJson } from '../jobs/results.ts';
+import type { ConflictChoice } from '../command/flags.ts';
+import { downloadInto, describeResults, resultsAsJson } from '../jobs/jobResults.ts';
 import type { Session } from '../session/session.ts';
 import { shortSweepId } from './shortSweepId.ts';
 

@@ -1,6 +1,5 @@
 import { defineGroup, defineVerb, type Verb } from '../command/verb.ts';
-import { conflictFlag } from '../jobs/conflictFlag.ts';
-import { creditsFlag, jsonFlag, numberFlag, switchFlag, textFlag } from '../grammar/flags.ts';
+import { conflictFlag, creditsFlag, jsonFlag, numberFlag, switchFlag, textFlag } from '../command/flags.ts';
 
 export const RANKING_FLAGS = {
   highest: switchFlag('--highest', 'the highest value of the metric is the best (default: the lowest)'),

@@ -19,7 +19,7 @@ const BOLD = [printable`\u001b[1m`, printable`\u001b[22m`] as const;
 const DEFAULT_COLUMNS = 80;
 
 /** A part of a line, in columns from 0. */
-export interface Columns {
+export interface CellRange {
   readonly start: number;
   readonly end: number;
 }
@@ -67,7 +67,7 @@ export class Terminal {
    *
    * @param marks parts of a printable line that are bold where there are colours, in order.
    */
-  answer(line: string, marks: readonly Columns[] = []): void {
+  answer(line: string, marks: readonly CellRange[] = []): void {
     const stream = this.isJson ? 'stderr' : 'stdout';
     const clean = printableLine(line);
     this.#writeLine(stream, this.hasColour(stream) ? embolden(clean, marks) : clean);
@@ -146,7 +146,7 @@ export class Terminal {
   }
 }
 
-function embolden(line: Printable, marks: readonly Columns[]): Printable {
+function embolden(line: Printable, marks: readonly CellRange[]): Printable {
   const [start, end] = BOLD;
   const parts: Printable[] = [];
   let at = 0;

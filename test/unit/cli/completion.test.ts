@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { complete } from '../../../src/cli/completion/complete.ts';
 import { completionScript } from '../../../src/cli/completion/shellScripts.ts';
-import { locateProgram } from '../../../src/cli/command/context.ts';
-import { describeProgram } from '../../../src/cli/program.ts';
+import { locateProgramFiles } from '../../../src/cli/command/commandContext.ts';
+import { describeProgram } from '../../../src/cli/commandLine.ts';
 import { Terminal } from '../../../src/cli/terminal/terminal.ts';
 
 const stream = { write: () => {} };
 const program = describeProgram(
-  locateProgram(join(import.meta.dirname, '../../../src/cli/main.ts')),
+  locateProgramFiles(join(import.meta.dirname, '../../../src/cli/main.ts')),
   new Terminal({ isJson: false, stdout: stream, stderr: stream }),
   async () => {},
 );

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { locateProgram } from '../../../../src/cli/command/context.ts';
-import { defineVerb, type Run } from '../../../../src/cli/command/verb.ts';
+import { locateProgramFiles } from '../../../../src/cli/command/commandContext.ts';
+import { defineVerb, type RunVerb } from '../../../../src/cli/command/verb.ts';
 import {
   choiceFlagOr,
   jsonFlag,
@@ -12,8 +12,8 @@ import {
   optionalTextFlag,
   switchFlag,
   textFlag,
-} from '../../../../src/cli/grammar/flags.ts';
-import { describeProgram } from '../../../../src/cli/program.ts';
+} from '../../../../src/cli/command/flags.ts';
+import { describeProgram } from '../../../../src/cli/commandLine.ts';
 import { Terminal } from '../../../../src/cli/terminal/terminal.ts';
 
 const ENTRY = join(import.meta.dirname, '../../../../src/cli/main.ts');
@@ -63,9 +63,9 @@ async function greet(
     signal: AbortSignal.abort(),
     outputSignal: AbortSignal.abort(),
     onHangup: () => ({ dispose: () => {} }),
-    program: locateProgram(ENTRY),
+    program: locateProgramFiles(ENTRY),
   };
-  const run: Run = async (command, work) => {
+  const run: RunVerb = async (command, work) => {
     seen.push(command);
     await work(context);
   };
