@@ -15,7 +15,7 @@ const url = (file: string): string => JSON.stringify(pathToFileURL(join(RPC, fil
 
 const IMPORTS = `
   import { parentPort, workerData } from 'node:worker_threads';
-  import { parentProcess, processData } from ${url('program.ts')};
+  import { parentProcess, processData } from ${url('rpcProgram.ts')};
   import { serveCalls } from ${url('serveCalls.ts')};`;
 const ECHO = `${IMPORTS}
   const data = parentPort === null ? processData() : workerData;
@@ -131,7 +131,7 @@ test('a process that cannot be started fails with the reason', async (t) => {
 
 test('a process stops with the one that started it, however that ends', async (t) => {
   const parent = `
-    import { startProcess } from ${url('program.ts')};
+    import { startProcess } from ${url('rpcProgram.ts')};
     startProcess(process.argv[2], {}, []).on('message', ({ value }) => process.stdout.write(String(value) + '\\n'));`;
   const child = `${IMPORTS}
     parentProcess().postMessage({ value: process.pid });
