@@ -127,7 +127,7 @@ export const accountOperations = {
       if (id === LOCAL_ACCOUNT) throw new AppError('bad-input', `The account "${LOCAL_ACCOUNT}" is the service's own.`);
       const { queued, active } = store.jobs.countOf(store.accounts.get(id).id);
       if (queued + active > 0) {
-        const message = `StoredAccount ${id} has unfinished jobs: ${queued} waiting and ${active} running. Cancel them first:  farwharf admin cancel --account ${id}`;
+        const message = `Account ${id} has unfinished jobs: ${queued} waiting and ${active} running. Cancel them first:  farwharf admin cancel --account ${id}`;
         throw new AppError('conflict', message);
       }
       const at = Date.now();

@@ -85,7 +85,7 @@ export class AccountTable {
   /** @throws AppError `missing` if the account does not exist. */
   get(id: string): StoredAccount {
     const account = this.find(id);
-    if (account === undefined) throw new AppError('missing', `StoredAccount "${id}" does not exist.`);
+    if (account === undefined) throw new AppError('missing', `Account "${id}" does not exist.`);
     return account;
   }
 
@@ -107,7 +107,7 @@ export class AccountTable {
       throw new AppError('bad-input', message);
     }
     const { changes } = this.#insert(account);
-    if (changes === 0) throw new AppError('conflict', `StoredAccount "${id}" already exists.`);
+    if (changes === 0) throw new AppError('conflict', `Account "${id}" already exists.`);
     return this.get(id);
   }
 
