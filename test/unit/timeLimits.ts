@@ -16,3 +16,9 @@ export async function withGrowingLimit(firstMs: number, check: (limitMs: number)
     }
   }
 }
+
+/**
+ * Options of an HTTP server of a test, which keeps unused connections. A busy machine takes longer between two requests than a server
+ * usually keeps one, and would send the second on a connection that is just being closed.
+ */
+export const KEEPS_CONNECTIONS = { keepAliveTimeout: 0 };

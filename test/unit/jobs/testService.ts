@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ServerSentEvent } from '../../../src/remote/protocol/schemas.ts';
+import { KEEPS_CONNECTIONS } from '../timeLimits.ts';
 
 type Answer = (request: IncomingMessage, response: ServerResponse, attempt: number) => void | Promise<void>;
 
@@ -22,7 +23,7 @@ export class TestService {
 
   private constructor(answers: Answers) {
     this.#answers = answers;
-    this.#server = createServer((incoming, response) => {
+    this.#server = createServer(KEEPS_CONNECTIONS, (incoming, response) => {
       response.on('error', () => {});
       void this.#answer(incoming, response);
     });

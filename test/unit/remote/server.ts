@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { RemoteClient, type RemoteClientOptions } from '../../../src/remote/client.ts';
+import { KEEPS_CONNECTIONS } from '../timeLimits.ts';
 
 export const KEY = 'fw_test_0123456789abcdef';
 
@@ -29,7 +30,7 @@ export async function serve(
   handler: RequestListener,
   options?: RemoteClientOptions,
 ): Promise<{ client: RemoteClient; host: string }> {
-  const host = `http://127.0.0.1:${await listen(t, createServer(handler))}`;
+  const host = `http://127.0.0.1:${await listen(t, createServer(KEEPS_CONNECTIONS, handler))}`;
   const client = new RemoteClient(host, KEY, options);
   t.after(() => client.close());
   return { client, host };

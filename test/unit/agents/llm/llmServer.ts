@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
+import { KEEPS_CONNECTIONS } from '../../timeLimits.ts';
 
 export interface ReceivedRequest {
   readonly path: string;
@@ -22,7 +23,7 @@ export async function chatServer(
   ...answers: readonly Answer[]
 ): Promise<{ readonly baseUrl: string; readonly requests: ReceivedRequest[] }> {
   const requests: ReceivedRequest[] = [];
-  const server = createServer((incoming, response) => {
+  const server = createServer(KEEPS_CONNECTIONS, (incoming, response) => {
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
     incoming.on('end', () => {

@@ -9,6 +9,7 @@ import { openEmbedder } from '../../../../src/agents/rag/openEmbedder.ts';
 import { Index } from '../../../../src/retrieval/index/index.ts';
 import type { Embedder } from '../../../../src/retrieval/embedding/embedTexts.ts';
 import { type EmbeddingProgress, FolderVectors } from '../../../../src/retrieval/semantic/folderVectors.ts';
+import { KEEPS_CONNECTIONS } from '../../timeLimits.ts';
 
 type Answer = (input: readonly string[], response: ServerResponse, request: IncomingMessage) => void;
 
@@ -26,7 +27,7 @@ const busy =
 /** An embeddings service: answers in turn, the last one for all that follow. */
 async function service(t: TestContext, ...answers: Answer[]): Promise<{ embedder: Embedder; asked: string[][] }> {
   const asked: string[][] = [];
-  const server = createServer((request, response) => {
+  const server = createServer(KEEPS_CONNECTIONS, (request, response) => {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {

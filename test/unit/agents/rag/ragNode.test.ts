@@ -10,6 +10,7 @@ import { inspect } from 'node:util';
 import { AppError, Flow, Node, RAGNode, type RetrievedChunk } from '../../../../src/agents/index.ts';
 import { writePdf } from './pdfFile.ts';
 import { isPrivateAddress, readWebPage } from '../../../../src/agents/rag/webPage.ts';
+import { KEEPS_CONNECTIONS } from '../../timeLimits.ts';
 
 interface Shared {
   query?: unknown;
@@ -29,7 +30,7 @@ async function folder(t: TestContext, files: Readonly<Record<string, string | Ui
 }
 
 async function server(t: TestContext, listener: RequestListener, host = '127.0.0.1'): Promise<string> {
-  const http = createServer(listener);
+  const http = createServer(KEEPS_CONNECTIONS, listener);
   await new Promise<void>((resolve) => http.listen(0, host, resolve));
   t.after(() => {
     http.closeAllConnections();
