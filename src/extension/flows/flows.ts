@@ -103,7 +103,7 @@ export class Flows implements Disposable {
     const tests = own.add(new FlowTests({ runtime, home, log, report, readReach: (file) => reader.reach(file) }));
     own.add(new FlowEvals({ flowRuntime: runtime, home, log, modelKeys }));
     const visits = own.add(new VisitRunner({ flowRuntime: runtime, home, modelKeys }));
-    this.jobAnswers = new JobAnswers({ ...deps, ...deps.worker, store }, this.runs.jobs);
+    this.jobAnswers = new JobAnswers({ ...deps, browsed: deps.worker.browsed, store }, this.runs.jobs);
     this.starter = own.add(
       new FlowStarter({
         flowRuntime: runtime,
