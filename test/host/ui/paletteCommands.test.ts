@@ -169,6 +169,7 @@ async function runOffered(
   const show = async (): Promise<void> => {
     if (file !== undefined) await openFile(page, file);
     if (file === FLOW) await page.locator('.editor-actions a[aria-label^="Open Canvas"]').first().waitFor();
+    if (file === PROMPT) await page.locator('.part.statusbar .statusbar-item', { hasText: 'Markdown' }).waitFor();
   };
   for (;;) {
     await show();
