@@ -48,13 +48,7 @@ export class RemoteCaller<S extends Service> implements Disposable {
         },
       );
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has every property
-    this.service = new Proxy({} as RemoteService<S>, {
-      get: (_, name) => group(String(name)),
-      // The other end is not asked what it has, so a copy by `...` would silently have nothing.
-      ownKeys: () => {
-        throw new TypeError('The functions at the other end of a channel cannot be listed: name those that are used.');
-      },
-    });
+    this.service = new Proxy({} as RemoteService<S>, { get: (_, name) => group(String(name)) });
   }
 
   /** Whether calls are waiting for their results. */

@@ -34,11 +34,6 @@ test('a call answers with what the function gives, maps and buffers included', a
   );
 });
 
-test('the functions of the other end cannot be copied, because they have no list', (t) => {
-  const { service } = connect(t, { shop: { price: () => 1 } });
-  assert.throws(() => ({ ...service }), { name: 'TypeError', message: /name those that are used/ });
-});
-
 test('methods of a class keep their object', async (t) => {
   class Counter {
     #count = 0;
