@@ -2,7 +2,7 @@
 // Usage: node packOnce.ts <folder> <archive> [segmented]: in segments as submits do, or as one stream.
 import { createHash } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { packWorkspace } from '../../src/workspace/pack/pack.ts';
+import { packSelection } from '../../src/workspace/pack/pack.ts';
 import { selectFiles } from '../../src/workspace/select/selection.ts';
 
 const [root = '', dest = '', form] = process.argv.slice(2);
@@ -12,7 +12,7 @@ const started = performance.now();
 const selection = await selectFiles(root, { isTrusted: true });
 const selected = performance.now();
 const digest = createHash('sha256');
-const { bytes } = await packWorkspace(selection, dest, { digest, isSegmented: form === 'segmented' });
+const { bytes } = await packSelection(selection, dest, { digest, isSegmented: form === 'segmented' });
 process.stdout.write(
   JSON.stringify({
     selectSeconds: (selected - started) / 1000,

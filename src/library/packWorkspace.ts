@@ -3,7 +3,7 @@ import { AppError } from '../core/errors.ts';
 import { pathInside } from '../core/files/pathInside.ts';
 import { entryExists } from '../workspace/files/folderEntries.ts';
 import type { Finding, SelectedFile } from '../workspace/files/selectedFile.ts';
-import { packWorkspace as pack } from '../workspace/pack/pack.ts';
+import { packSelection as pack } from '../workspace/pack/pack.ts';
 import { type Exclusion, selectFiles } from '../workspace/select/selection.ts';
 
 export interface PackWorkspaceOptions {

@@ -113,6 +113,22 @@ test('imports form no cycle', () => {
   for (const file of graph.keys()) visit(file, []);
 });
 
+test('a name is declared and exported by one file of src only', () => {
+  const EXPORTS =
+    /^export (?:declare )?(?:abstract )?(?:async )?(?:function\*?|class|const|let|interface|type) (\w+)/gm;
+  const exported = globSync('**/*.ts', { cwd: SOURCE }).flatMap((file) => {
+    const names = Array.from(readFileSync(join(SOURCE, file), 'utf8').matchAll(EXPORTS), ([, name = '']) => name);
+    // The overloads of a function have its name once each.
+    return [...new Set(names)].map((name) => ({ name, file }));
+  });
+  assert.ok(exported.length > 1_000);
+  const repeated = [...Map.groupBy(exported, ({ name }) => name)].filter(([, places]) => places.length > 1);
+  assert.deepEqual(
+    repeated.map(([name, places]) => `${name}: ${places.map(({ file }) => file).join(', ')}`),
+    [],
+  );
+});
+
 test('zod is imported as a namespace, which costs a fifth of the named import', () => {
   const violations = globSync('**/*.ts', { cwd: SOURCE }).filter((file) =>
     /import\s+(?:type\s+)?\{[^}]*\}\s+from\s+'zod'/.test(readFileSync(join(SOURCE, file), 'utf8')),

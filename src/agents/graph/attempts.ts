@@ -8,7 +8,7 @@ import { type RunScope, scopes } from '../run/runScope.ts';
 import type { ObservedVisit } from '../run/observedVisit.ts';
 
 /** The part of a node that attempts need. */
-export interface Worker<I, O> {
+export interface Attemptable<I, O> {
   readonly name: string;
   readonly maxRetries: number;
   readonly wait: number;
@@ -19,7 +19,7 @@ export interface Worker<I, O> {
 
 /** The context of one `exec` with its retries. The attempt counter is local, so parallel items never share one. */
 interface Call<I, O> {
-  readonly worker: Worker<I, O>;
+  readonly worker: Attemptable<I, O>;
   /** Whether `execFallback` is overridden; the default throws the error. */
   readonly hasFallback: boolean;
   readonly input: I;

@@ -5,8 +5,8 @@ import { type RunScope, scopes } from '../run/runScope.ts';
 import type { Checkpoint, ResumedParts, SavedPart, WaitingPart } from '../records/recordSchemas.ts';
 import { type Awaitable, isPromise } from './awaitable.ts';
 import { plainState, positionOf, resumeIn } from './resumePoints.ts';
-import { type FlowUnit, Frame, type GraphNode, type Lane } from './unit.ts';
-import { DEFAULT_ACTION, walk } from './walk.ts';
+import { DEFAULT_ACTION, type FlowUnit, Frame, type GraphNode, type Lane } from './unit.ts';
+import { walk } from './walk.ts';
 
 /** What to walk: items through the same graph, or branches through one node each. */
 export interface LanePlan {

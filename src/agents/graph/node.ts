@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts';
-import { attempt, type Worker } from './attempts.ts';
+import { attempt, type Attemptable } from './attempts.ts';
 import { type Awaitable, isPromise } from './awaitable.ts';
 import { checkOptions, MAX_TIMER_SECONDS, type OptionShape, requireWholeNumber } from '../schema/optionShape.ts';
 import type { ExecContext, NodeContext } from '../run/execContext.ts';
@@ -111,7 +111,7 @@ export abstract class BaseNode<
 /** A node with retries: `exec` is tried up to `maxRetries` times, `wait` seconds apart, then `execFallback` is called. */
 export class Node<S = unknown, P = unknown, E = unknown, A extends string | void = string | void, I = P, O = E>
   extends BaseNode<S, P, E, A, I, O>
-  implements Worker<I, O>
+  implements Attemptable<I, O>
 {
   readonly maxRetries: number;
   readonly wait: number;
@@ -150,13 +150,13 @@ export class Node<S = unknown, P = unknown, E = unknown, A extends string | void
   }
 }
 
-function hasFallback(node: Worker<never, unknown>): boolean {
+function hasFallback(node: Attemptable<never, unknown>): boolean {
   return node.execFallback !== Node.prototype.execFallback;
 }
 
 /** One `exec` with its retries and fallback, or its recorded result. */
 export function attemptItem<I, O>(
-  node: Worker<I, O>,
+  node: Attemptable<I, O>,
   options: { input: I; frame: Frame; visit: ObservedVisit | undefined; item?: number; signal?: AbortSignal },
 ): Awaitable<O> {
   const { input, frame, visit, item, signal } = options;

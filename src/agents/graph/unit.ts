@@ -5,6 +5,9 @@ import type { RunScope } from '../run/runScope.ts';
 import type { VisitSpan } from '../records/trace.ts';
 import { ObservedVisit } from '../run/observedVisit.ts';
 
+/** What a node without an action of its own returns. */
+export const DEFAULT_ACTION = 'default';
+
 /** The step between `prep` and `post`: `exec` with its attempts for a node, the walk through its graph for a flow. */
 export const execute: unique symbol = Symbol('farwharf.execute');
 

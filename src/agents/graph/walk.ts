@@ -3,11 +3,10 @@ import { isPromise } from './awaitable.ts';
 import { checkpointOf, resumedParts } from './resumePoints.ts';
 import type { HostedRun, HostedPart } from '../run/runHost.ts';
 import type { Checkpoint, ResumePoint } from '../records/recordSchemas.ts';
-import { canPause, type Frame, execute, type GraphNode, type Lane } from './unit.ts';
+import { canPause, DEFAULT_ACTION, type Frame, execute, type GraphNode, type Lane } from './unit.ts';
 import { isPause, type Pause, PausedError } from '../run/pause.ts';
 import { pausedCheckpoint } from '../run/resumption.ts';
 
-export const DEFAULT_ACTION = 'default';
 const DEPTH_OF_STACK = 500;
 
 /**

@@ -63,7 +63,7 @@ export async function showServiceJob(context: Context, id: string, flags: AdminF
  * `farwharf admin cancel ID…`, or `--account`: stops jobs of any account, even if another one could not be stopped. JSON: `{ jobs: [...] }`, each with an
  * `error` if it could not be stopped.
  */
-export async function cancelJobs(
+export async function cancelAnyJobs(
   context: Context,
   first: string,
   flags: CancelFlags,

@@ -55,7 +55,7 @@ export const adminVerb = defineGroup(
           'stop two jobs and print them as JSON',
         ],
       ],
-      load: async () => (await import('./adminJobs.ts')).cancelJobs,
+      load: async () => (await import('./adminJobs.ts')).cancelAnyJobs,
     }),
     defineVerb({
       name: 'drain',

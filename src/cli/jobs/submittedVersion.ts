@@ -30,8 +30,8 @@ export async function diff(
   await using session = new Session(context);
   const { terminal, signal } = context;
   const submitted = new SubmittedFiles(session.home);
-  const record = recordOf(session, name);
-  const other = otherName === undefined ? undefined : recordOf(session, otherName);
+  const record = recordNamed(session, name);
+  const other = otherName === undefined ? undefined : recordNamed(session, otherName);
   let changes: readonly FileChange[];
   if (other === undefined) {
     const progress = new Progress(terminal, 'comparing');
@@ -50,7 +50,7 @@ export async function diff(
 }
 
 /** The record of a job. @throws AppError `missing` for a job that was sent from elsewhere. */
-export function recordOf(session: Session, name: string): JobRecord {
+export function recordNamed(session: Session, name: string): JobRecord {
   const { record } = session.resolveJob(name);
   if (record !== undefined) return record;
   throw new AppError(
@@ -68,7 +68,7 @@ export async function restoreSubmitted(
 ): Promise<void> {
   await using session = new Session(context);
   const { terminal, cwd, signal } = context;
-  const record = recordOf(session, name);
+  const record = recordNamed(session, name);
   const progress = new Progress(terminal, 'unpacking');
   const deps = { archiver: directArchiver, journals: new ResultJournals(session.home), home: session.home };
   try {

@@ -8,7 +8,7 @@ import { printableLine, printableText } from '../../core/text/printable.ts';
 import type { AgentToolInput } from '../../jobs/agentTools/agentTools.ts';
 import { runFlowLocally } from '../flows/flowRun.ts';
 import { search } from '../search/search.ts';
-import { submit } from '../submit/submit.ts';
+import { runSubmit } from '../submit/submit.ts';
 import { asText, type Captured, firstItems, lastObject, type ToolAnswer } from './toolCall.ts';
 import { AppError } from '../../core/errors.ts';
 import { pathInside } from '../../core/files/pathInside.ts';
@@ -44,7 +44,7 @@ export async function searchFolderTool(
 }
 
 export async function preflightJobTool(run: Captured, root: string, input: AgentToolInput<'preflight_job'>) {
-  await submit(run.context, root, { ...submitFlags(input), dryRun: true });
+  await runSubmit(run.context, root, { ...submitFlags(input), dryRun: true });
   const { files, excluded, findings, ...rest } = lastObject(run.values());
   const data = { ...rest, findings, files: firstItems(files, MAX_FILES), excluded: firstItems(excluded, MAX_FILES) };
   const price = highestPrice(rest);
@@ -63,7 +63,7 @@ function highestPrice(dryRun: object): string {
 }
 
 export async function submitJobTool(run: Captured, root: string, input: AgentToolInput<'submit_job'>) {
-  await submit(run.context, root, submitFlags(input));
+  await runSubmit(run.context, root, submitFlags(input));
   const data = lastObject(run.values());
   const hold = numberField(data, 'credit_hold');
   const isUnpriced = numberField(data, 'unpriced_cpus') !== undefined;

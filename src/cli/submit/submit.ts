@@ -20,7 +20,7 @@ import { runSweep } from '../sweeps/runSweep.ts';
 import { FilesToSend } from './filesToSend.ts';
 import { describeExclusions, describeSize, showSelection } from './selectionSummary.ts';
 import { SendingReport } from './sendingReport.ts';
-import { describeBatch, readSubmission } from './submitBatch.ts';
+import { describeBatch, readSubmitInput } from './submitBatch.ts';
 import { finishSubmit } from './submitEnd.ts';
 import { DEFAULT_TERMS, readVenv, type SubmitFlags } from './submitFlags.ts';
 import { checkDryRun, describeWithFlag, targetOf } from './submitPreflight.ts';
@@ -30,8 +30,8 @@ import { allowProfile, grantedBy, submitTerms, withServiceOf } from './submitPro
  * `farwharf submit`: sends a folder as a job, or as one for each combination of a profile's matrix. With `--watch` or `--download` it returns
  * after they ended.
  */
-export async function submit(context: Context, argument: string, flags: SubmitFlags): Promise<number> {
-  const { folder, job } = await readSubmission(argument, flags, context.cwd);
+export async function runSubmit(context: Context, argument: string, flags: SubmitFlags): Promise<number> {
+  const { folder, job } = await readSubmitInput(argument, flags, context.cwd);
   const venv = flags.venv === undefined ? undefined : await readVenv(flags.venv, context.cwd);
   const terms: SubmitRequest['terms'] = (described, parameters) =>
     submitTerms(described, parameters, { flags, venv, env: context.env });

@@ -13,7 +13,7 @@ import { readFolder, type SubmitFlags } from './submitFlags.ts';
 import { readProfileJob } from './submitProfile.ts';
 
 /** What to send, and the job that a profile or a batch script describes; undefined if the script of a flag may be one. */
-export interface Submission {
+export interface SubmitInput {
   readonly folder: string;
   readonly job: ProfileJob | undefined;
 }
@@ -24,7 +24,7 @@ export interface Submission {
  *
  * @throws AppError as `readFolder`, `readBatchScript` and `readProfileJob` do.
  */
-export async function readSubmission(argument: string, flags: SubmitFlags, cwd: string): Promise<Submission> {
+export async function readSubmitInput(argument: string, flags: SubmitFlags, cwd: string): Promise<SubmitInput> {
   const file = resolve(cwd, argument);
   const isFile = await stat(file).then(
     (stats) => stats.isFile(),
@@ -41,7 +41,7 @@ async function readBatch(
   text: string,
   { profile, set = [], script }: SubmitFlags,
   cwd: string,
-): Promise<Submission> {
+): Promise<SubmitInput> {
   if (profile !== undefined || set.length > 0) {
     const flag = profile === undefined ? '--set' : '--profile';
     throw new AppError('bad-input', `${file} is a batch script, which has no profile. Remove ${flag}.`);

@@ -3,7 +3,7 @@ import { bestRow, sweepRows } from '../../jobs/sweeps/sweepTable.ts';
 import type { FlagValues } from '../command/flags.ts';
 import type { Context } from '../command/commandContext.ts';
 import { readParameter } from '../sweeps/parameterFlag.ts';
-import { submit } from './submit.ts';
+import { runSubmit } from './submit.ts';
 import { openSweep, readSweepJobs } from '../sweeps/sweepJobs.ts';
 import type { BEST_FLAGS } from '../sweeps/bestFlags.ts';
 
@@ -23,7 +23,7 @@ export async function submitBest(
   const changed = { ...best.parameters, ...Object.fromEntries(set.map(readParameter)) };
   const value = best.metrics.get(by)?.last;
   terminal.note(`The best job of ${sweep.name} has ${by} ${value}: ${describeParameters(best.parameters)}`);
-  return await submit({ ...context, remote: sweep.host }, sweep.folder, {
+  return await runSubmit({ ...context, remote: sweep.host }, sweep.folder, {
     ...terms,
     profile: sweep.name,
     set: Object.entries(changed).map(([parameter, each]) => `${parameter}=${each}`),

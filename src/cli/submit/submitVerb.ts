@@ -17,5 +17,5 @@ export const submitVerb = defineVerb({
     ['farwharf submit job.sbatch', 'run a batch script of Slurm, with its time limit and machine class'],
     ['farwharf submit --script train.py --dry-run', 'show what would be sent and what would be refused'],
   ],
-  load: async () => (await import('./submit.ts')).submit,
+  load: async () => (await import('./submit.ts')).runSubmit,
 });

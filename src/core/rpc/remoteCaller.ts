@@ -1,6 +1,6 @@
 import { decodeError, encodeError } from './errorData.ts';
 import type { Disposable } from '../processes/lifetime.ts';
-import { type MessageEndpoint, received, type RemoteService, type Service, type Stub } from './rpcMessages.ts';
+import { type MessageEndpoint, asMessage, type RemoteService, type Service, type Stub } from './rpcMessages.ts';
 
 interface PendingCall {
   readonly isSubscription: boolean;
@@ -120,7 +120,7 @@ export class RemoteCaller<S extends Service> implements Disposable {
   }
 
   readonly #receive = (raw: unknown): void => {
-    const message = received(raw);
+    const message = asMessage(raw);
     if (message.type === 'callback') this.#pending.get(message.id)?.callbacks.get(message.stub)?.(...message.args);
     if (message.type === 'result') this.#settle(message.id)?.resolve(message.value);
     if (message.type === 'failure') this.#settle(message.id)?.reject(decodeError(message.error));

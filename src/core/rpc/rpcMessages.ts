@@ -34,7 +34,7 @@ export type Message =
   | { type: 'result'; id: number; value: unknown }
   | { type: 'failure'; id: number; error: ErrorData };
 
-export function received(raw: unknown): Message {
+export function asMessage(raw: unknown): Message {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only `serveCalls` and `RemoteCaller` send
   return raw as Message;
 }

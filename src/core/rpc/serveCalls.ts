@@ -1,6 +1,6 @@
 import { decodeError, encodeError } from './errorData.ts';
 import type { Disposable } from '../processes/lifetime.ts';
-import { type Message, type MessageEndpoint, received, type Service, type Stub } from './rpcMessages.ts';
+import { type Message, type MessageEndpoint, asMessage, type Service, type Stub } from './rpcMessages.ts';
 
 /** A service whose groups may be loaded by the first call to them. */
 export type LoadableService<S extends Service> = { readonly [G in keyof S]: S[G] | (() => Promise<S[G]>) };
@@ -48,7 +48,7 @@ export function serveCalls<S extends Service>(endpoint: MessageEndpoint, service
   };
 
   const listener = (raw: unknown): void => {
-    const message = received(raw);
+    const message = asMessage(raw);
     if (message.type === 'call') void answer(message);
     if (message.type === 'abort') signals.get(`${message.id}/${message.stub}`)?.abort(decodeError(message.reason));
   };

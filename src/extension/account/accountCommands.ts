@@ -3,7 +3,7 @@ import type { AsyncLedger } from '../../jobs/ledger/asyncLedger.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import type { Commands } from '../contributions/commands.ts';
 import { readJobArgument } from '../contributions/jobArgument.ts';
-import { connectMachine } from './connectMachine.ts';
+import { connectNewMachine } from './newMachine.ts';
 import { removeSecret, type SecretDeps, setSecret } from './secrets.ts';
 import { type BudgetDeps, setBudget } from './setBudget.ts';
 import { selectHost, type SelectHostDeps, signIn, signOut } from './signIn.ts';
@@ -25,7 +25,7 @@ export function accountCommands(deps: AccountCommandDeps): Commands<'account'> {
   const { hosts, output, store } = deps;
   return {
     'farwharf.selectHost': () => selectHost(deps),
-    'farwharf.connectMachine': () => connectMachine(deps),
+    'farwharf.connectMachine': () => connectNewMachine(deps),
     /** Signs in to the host of a job, or to the selected host. */
     'farwharf.signIn': (argument) => {
       const job = readJobArgument(argument);

@@ -3,7 +3,7 @@ import * as l10n from '@vscode/l10n';
 import { AppError, isAbort } from '../../core/errors.ts';
 import { LOCAL_HOST, machineHost, machineOfHost, resolveHost } from '../../jobs/service/host.ts';
 import { readMachines } from '../../machines/machineRecords.ts';
-import { connectMachine, type MachineDeps } from './connectMachine.ts';
+import { connectNewMachine, type MachineDeps } from './newMachine.ts';
 import { chooseSignIn, type SignInDeps, signInWithProvider } from './providerSignIn.ts';
 import { writeUserSetting } from '../contributions/config.ts';
 import { explain } from '../ui/errorText.ts';
@@ -125,7 +125,7 @@ export async function selectHost(deps: SelectHostDeps): Promise<void> {
     },
   );
   if (chosen === undefined) return;
-  if (chosen === overSsh) return connectMachine(deps);
+  if (chosen === overSsh) return connectNewMachine(deps);
   const host = chosen.host ?? (await askAddress());
   if (host === undefined) return;
   if ((await deps.hosts.isSignedOut(host)) && !(await signIn(deps, host))) return;

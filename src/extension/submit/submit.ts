@@ -27,7 +27,7 @@ import type { SubmitView } from './preflight/submitView.ts';
 import { type FlowAnswer, SelectionReader } from './selectionReader.ts';
 import { send } from './sending.ts';
 import type { SubmitArguments } from './submitArguments.ts';
-import { allowProfile, describeEnvironment, useProfile } from './submitProfile.ts';
+import { confirmProfile, describeEnvironment, useProfile } from './submitProfile.ts';
 
 const TRY_AGAIN = l10n.t('Try Again');
 const RUN_HERE = l10n.t('Run on This Machine');
@@ -117,7 +117,7 @@ export async function submit(
       const script = await pickScript(selection, { folderName: name, hasBack: false });
       return script === 'back' ? undefined : script;
     },
-    allowProfile,
+    allowProfile: confirmProfile,
     confirm: async (preflight) => {
       const { plans, access } = preflight;
       const notes = [...(access === undefined ? [] : [access.sentence]), ...describeEnvironment(profile?.job)];

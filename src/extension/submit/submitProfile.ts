@@ -42,7 +42,7 @@ export async function useProfile(
 }
 
 /** Asks whether the profiles of a folder may do something. */
-export async function allowProfile(sentence: string): Promise<boolean> {
+export async function confirmProfile(sentence: string): Promise<boolean> {
   const detail = l10n.t(
     '{0} in this folder asks for this. Farwharf remembers that you allowed it for this folder.',
     PROFILE_FILE,

@@ -1,7 +1,7 @@
 import type * as t from '@babel/types';
 import type { FlowOperation } from '../graph/flowOperation.ts';
 import type { TextEdit } from '../graph/graph.ts';
-import { DEFAULT_ACTION } from '../interpreter/drafts.ts';
+import { DEFAULT_ACTION } from '../../agents/graph/unit.ts';
 import { nameIn } from '../interpreter/scopes.ts';
 import { startOf } from '../syntax/sourceFile.ts';
 import {

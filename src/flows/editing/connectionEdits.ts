@@ -1,6 +1,6 @@
 import type * as t from '@babel/types';
 import type { FlowEdge, TextEdit } from '../graph/graph.ts';
-import { DEFAULT_ACTION } from '../interpreter/drafts.ts';
+import { DEFAULT_ACTION } from '../../agents/graph/unit.ts';
 import type { ReadFlow } from '../reading/graphBuilder.ts';
 import { seesName } from '../interpreter/scopes.ts';
 import { endOf, startOf } from '../syntax/sourceFile.ts';

@@ -1,6 +1,6 @@
 import type { FlowOperation } from '../graph/flowOperation.ts';
 import type { TextEdit } from '../graph/graph.ts';
-import { DEFAULT_ACTION } from '../interpreter/drafts.ts';
+import { DEFAULT_ACTION } from '../../agents/graph/unit.ts';
 import type { FlowReading } from '../reading/readSource.ts';
 import type { ReadFlow } from '../reading/graphBuilder.ts';
 import { edited } from '../syntax/edits.ts';

@@ -1,6 +1,6 @@
 import type { FlowOperation } from '../graph/flowOperation.ts';
 import type { SourceRange, TextEdit } from '../graph/graph.ts';
-import { DEFAULT_ACTION } from '../interpreter/drafts.ts';
+import { DEFAULT_ACTION } from '../../agents/graph/unit.ts';
 import type { ReadFlow } from '../reading/graphBuilder.ts';
 import { quotedIn } from '../syntax/sourceStyle.ts';
 import { refuse } from './sourceMap.ts';

@@ -1,4 +1,5 @@
 import type * as t from '@babel/types';
+import { DEFAULT_ACTION } from '../../agents/graph/unit.ts';
 import type { AbstractInterpreter } from './abstractInterpreter.ts';
 import {
   alternatives,
@@ -10,8 +11,6 @@ import {
   UNDEFINED,
   type Value,
 } from './values.ts';
-
-export const DEFAULT_ACTION = 'default';
 
 // Limits the values that are suggested as inputs of a run.
 const [MAX_PLAIN_DEPTH, MAX_PLAIN_PARTS, MAX_PLAIN_CHARACTERS] = [5, 100, 10_000];

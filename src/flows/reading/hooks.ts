@@ -1,6 +1,6 @@
 import type * as t from '@babel/types';
 import type { FlowNode, KeyAccess, NodeActions, ReturnedAction, SourceRange, Unread } from '../graph/graph.ts';
-import { DEFAULT_ACTION } from '../interpreter/drafts.ts';
+import { DEFAULT_ACTION } from '../../agents/graph/unit.ts';
 import type { Evaluator } from '../interpreter/evaluator.ts';
 import { boundMethod, findMethod, type FoundMethod, libraryOf } from '../interpreter/members.ts';
 import { given, nodeRule, type Rules } from '../syntax/nodes.ts';

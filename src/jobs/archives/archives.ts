@@ -12,7 +12,7 @@ import type { ManifestEntry } from '../../workspace/pack/pack.ts';
 const MAX_KEPT_BYTES = 2_000_000_000;
 const FILE_SUFFIX = '.tar.gz';
 const FOLDER_SUFFIX = '.parts';
-// `ID.PROCESS.part`, and `.PROCESS.NAME.partial` while `packWorkspace` writes.
+// `ID.PROCESS.part`, and `.PROCESS.NAME.partial` while `packSelection` writes.
 const PART_SUFFIX = /\.part(?:ial)?$/;
 // No process is still packing an archive of this age.
 const ABANDONED_MS = 24 * 3600_000;

@@ -4,7 +4,7 @@ import { AppError } from '../../core/errors.ts';
 import type { SelectedFile } from '../../workspace/files/selectedFile.ts';
 import { gatherParts } from '../../workspace/pack/archiveParts.ts';
 import type { EarlierPacking } from '../../workspace/pack/earlierArchive.ts';
-import { type PackedWorkspace, type PackOptions, packWorkspace } from '../../workspace/pack/pack.ts';
+import { type PackedArchive, type PackOptions, packSelection } from '../../workspace/pack/pack.ts';
 import { type Selection, selectFiles, type SelectOptions } from '../../workspace/select/selection.ts';
 import { readSegments, writeSegments } from '../archives/archiveSegments.ts';
 import { type PackedFiles, readArchiveManifest } from '../archives/archives.ts';
@@ -29,7 +29,7 @@ export interface PackSelectionOptions extends Pick<PackOptions, 'signal' | 'onPr
   readonly folder?: string;
 }
 
-interface PackedSelection extends Pick<PackedWorkspace, 'bytes'> {
+interface PackedSelection extends Pick<PackedArchive, 'bytes'> {
   /** Whether the archive is the folder. */
   readonly isFolder: boolean;
 }
@@ -81,7 +81,7 @@ export class Selections {
     return reviewJob(this.#get(id).selection, job);
   }
 
-  /** Writes the archive to `dest`, its manifest and its segments. Throws as `packWorkspace` does. */
+  /** Writes the archive to `dest`, its manifest and its segments. Throws as `packSelection` does. */
   async pack(
     id: string,
     dest: string,
@@ -89,8 +89,8 @@ export class Selections {
   ): Promise<PackedSelection> {
     const packing = earlier && (await readPacking(earlier));
     const { selection } = this.#get(id);
-    const pack = (mayRefer: boolean): Promise<PackedWorkspace> =>
-      packWorkspace(selection, dest, { ...options, isSegmented: true, earlier: packing, mayRefer });
+    const pack = (mayRefer: boolean): Promise<PackedArchive> =>
+      packSelection(selection, dest, { ...options, isSegmented: true, earlier: packing, mayRefer });
     let packed = await pack(folder !== undefined);
     const isFolder = folder !== undefined && packed.parts.size > 0 && (await gatherParts(folder, dest, packed.parts));
     if (packed.parts.size > 0 && !isFolder) packed = await pack(false);

@@ -11,7 +11,7 @@ import { checkArchiveSize, refuseErrors } from '../plan/preflight.ts';
 import type { Selections } from '../selection/selections.ts';
 import { type SendDeps, sendArchive, type SubmitOptions } from './send.ts';
 
-export interface SubmitDeps extends SendDeps {
+export interface SendPlanDeps extends SendDeps {
   readonly selections: Pick<Selections, 'checkScript' | 'pack'>;
 }
 
@@ -32,10 +32,10 @@ export interface PackedFolder extends Pick<JobRecord, 'gitCommit' | 'gitChanges'
  * Packs the folder of jobs once, for all of them, as the unfinished archive `id` of the store.
  *
  * @throws AppError `missing` or `bad-input` if a script is not in the folder or a time limit is not valid; `limit` if the archive is too
- *   large; otherwise as `packWorkspace`. The caller discards what was written.
+ *   large; otherwise as `packSelection`. The caller discards what was written.
  */
 export async function packFolder(
-  { selections, home }: Pick<SubmitDeps, 'selections' | 'home'>,
+  { selections, home }: Pick<SendPlanDeps, 'selections' | 'home'>,
   id: string,
   plans: readonly SubmitPlan[],
   { signal, onPhase, rehash, isTrusted, mayRefer = false }: PackingOptions,
@@ -70,7 +70,7 @@ export async function packFolder(
  *   behind.
  */
 export async function sendPlan(
-  deps: SubmitDeps,
+  deps: SendPlanDeps,
   plan: SubmitPlan,
   options: PackingOptions & Pick<SubmitOptions, 'maxKeptBytes'>,
 ): Promise<JobRecord> {

@@ -15,7 +15,7 @@ import { diskError } from '../../core/files/diskSpace.ts';
 import { EventSpool } from '../log/spool.ts';
 import type { ContentService } from '../contents/sendContents.ts';
 import { uploadContents } from './uploadContents.ts';
-import { uploadArchive, type UploadEnd, type UploadOptions } from './uploadArchive.ts';
+import { uploadArchive, type UploadEnd, type UploadReports } from './uploadArchive.ts';
 
 export interface SendDeps {
   readonly service: Pick<JobService, 'submitJob' | 'getSubmission'> & Partial<ContentService>;
@@ -103,7 +103,7 @@ async function upload(
 ): Promise<JobCreated> {
   const { signal, onPhase, usesContents } = options;
   let earlierBytes = 0;
-  const reports: UploadOptions = {
+  const reports: UploadReports = {
     signal,
     onProgress: (doneBytes, totalBytes, sentBytes) =>
       onPhase?.({ type: 'upload', doneBytes, totalBytes, sentBytes: earlierBytes + sentBytes }),
@@ -130,7 +130,7 @@ async function uploadWhole(
   service: SendDeps['service'],
   draft: JobRecord,
   home: string,
-  reports: UploadOptions,
+  reports: UploadReports,
 ): Promise<UploadEnd> {
   const store = new ArchiveStore(home);
   const packed = await store.packedFiles(draft.id);

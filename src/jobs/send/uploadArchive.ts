@@ -11,7 +11,7 @@ export type UploadEnd =
   | { readonly type: 'accepted'; readonly created: JobCreated }
   | { readonly type: 'not-taken' | 'unknown'; readonly error: unknown };
 
-export interface UploadOptions {
+export interface UploadReports {
   readonly signal: AbortSignal | undefined;
   /** What the file is: the archive by default, or the names of its contents. */
   readonly part?: 'tarball' | 'contents';
@@ -35,7 +35,7 @@ export async function uploadArchive(
   service: Pick<JobService, 'submitJob' | 'getSubmission'>,
   draft: JobRecord,
   archive: string,
-  { signal, part, onProgress, onAsk }: UploadOptions,
+  { signal, part, onProgress, onAsk }: UploadReports,
 ): Promise<UploadEnd> {
   const isCancelled = (): boolean => signal?.aborted === true;
   let offset: number | undefined;

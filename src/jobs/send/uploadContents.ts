@@ -7,7 +7,7 @@ import type { JobRecord } from '../ledger/record.ts';
 import { classifyFailure, type RequestFailure } from '../../core/network/classifyFailure.ts';
 import type { JobService } from '../service/api.ts';
 import { DamagedArchive } from '../../workspace/archive/inflateSegment.ts';
-import { type UploadEnd, type UploadOptions, uploadArchive } from './uploadArchive.ts';
+import { type UploadEnd, type UploadReports, uploadArchive } from './uploadArchive.ts';
 import { wholeUploadReason } from '../contents/wholeReason.ts';
 
 // Below this, asking what the service has costs more than sending it.
@@ -42,7 +42,7 @@ export async function uploadContents(
   service: Service,
   draft: JobRecord,
   home: string,
-  { signal, onProgress, onAsk }: Omit<UploadOptions, 'part'>,
+  { signal, onProgress, onAsk }: Omit<UploadReports, 'part'>,
 ): Promise<UploadEnd | WholeArchive> {
   const totalBytes = draft.archiveBytes ?? 0;
   if (totalBytes < LEAST_BYTES) return { type: 'whole', sentBytes: 0 };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { JobRecord } from '../ledger/record.ts';
 import { workspacePaths } from './workspacePath.ts';
 
-export interface SourceFile {
+export interface PrintedFile {
   /** Relative to the folder that was submitted, with `/`. */
   readonly path: string;
   /** Absolute path. */
@@ -19,7 +19,7 @@ const MAX_FILES = 500;
 export class SourceFiles {
   readonly #folder: string;
   readonly #submittedAt: number;
-  readonly #found = new Map<string, Promise<SourceFile | undefined>>();
+  readonly #found = new Map<string, Promise<PrintedFile | undefined>>();
 
   constructor({ folder, createdAt }: Pick<JobRecord, 'folder' | 'createdAt'>) {
     this.#folder = folder;
@@ -27,7 +27,7 @@ export class SourceFiles {
   }
 
   /** The file for a path as the output prints it; undefined if it is not in the folder, or after 500 different paths. */
-  async find(printed: string): Promise<SourceFile | undefined> {
+  async find(printed: string): Promise<PrintedFile | undefined> {
     const known = this.#found.get(printed);
     if (known !== undefined || this.#found.size >= MAX_FILES) return known;
     const found = this.#search(printed);
@@ -35,7 +35,7 @@ export class SourceFiles {
     return found;
   }
 
-  async #search(printed: string): Promise<SourceFile | undefined> {
+  async #search(printed: string): Promise<PrintedFile | undefined> {
     for (const path of workspacePaths(printed)) {
       const file = join(this.#folder, path);
       const stats = await stat(file).catch(() => undefined);

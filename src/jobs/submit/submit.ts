@@ -25,7 +25,7 @@ import type { JobFinding } from '../selection/jobFinding.ts';
 import type { JobReview, ReviewedJob } from '../selection/jobReview.ts';
 import { scriptArguments, scriptPath } from '../selection/script.ts';
 import type { SelectedFolder } from '../selection/selectedFolder.ts';
-import { type SubmitDeps, sendPlan } from '../send/pack.ts';
+import { type SendPlanDeps, sendPlan } from '../send/pack.ts';
 import type { SubmitOptions } from '../send/send.ts';
 import { createSweep } from '../sweeps/createSweep.ts';
 import type { Sweep } from '../sweeps/sweep.ts';
@@ -98,7 +98,7 @@ export interface SubmitService {
   readonly granted?: GrantedAccess;
   /** Asks the service what the account has. */
   target(drafts: readonly SubmitDraft[]): Promise<SubmitTarget>;
-  readonly deps: SubmitDeps;
+  readonly deps: SendPlanDeps;
   /** Runs what packs and sends, and shows its progress. */
   send(plans: JobPlans, work: (options: SubmitOptions) => Promise<SubmittedJobs>): Promise<SubmittedJobs>;
 }

@@ -12,7 +12,7 @@ import { SweepStore } from './sweepStore.ts';
 const LEASE_MS = 30_000;
 const RETRY_MS = 250;
 
-export interface CancelDeps {
+export interface CancelSweepDeps {
   readonly ledger: AsyncLedger;
   readonly service: Pick<RemoteClient, 'cancel'>;
   /** FARWHARF_HOME. */
@@ -25,7 +25,7 @@ export interface CancelDeps {
  * @returns how many jobs were stopped. @throws the service's error; running the function again continues. The signal's reason on abort.
  */
 export async function cancelSweep(
-  { ledger, service, home }: CancelDeps,
+  { ledger, service, home }: CancelSweepDeps,
   sweep: Sweep,
   signal: AbortSignal,
 ): Promise<number> {
@@ -48,7 +48,7 @@ export async function cancelSweep(
 }
 
 async function cancelJob(
-  { ledger, service }: Pick<CancelDeps, 'ledger' | 'service'>,
+  { ledger, service }: Pick<CancelSweepDeps, 'ledger' | 'service'>,
   record: JobRecord,
   signal: AbortSignal,
 ): Promise<void> {

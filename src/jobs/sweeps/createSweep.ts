@@ -5,7 +5,7 @@ import { diskError } from '../../core/files/diskSpace.ts';
 import { ArchiveStore } from '../archives/archives.ts';
 import { describeParameters, type JobParameters } from '../ledger/parameters.ts';
 import type { JobPlans } from '../plan/jobPlans.ts';
-import { packFolder, type PackingOptions, recordOf, type SubmitDeps } from '../send/pack.ts';
+import { packFolder, type PackingOptions, recordOf, type SendPlanDeps } from '../send/pack.ts';
 import { checkCostLimit, type Sweep } from './sweep.ts';
 import { SweepStore } from './sweepStore.ts';
 
@@ -32,7 +32,7 @@ function checkTwins({ name, jobs }: JobPlans): void {
  * @throws AppError `bad-input` if two jobs would be the same; otherwise as `checkCostLimit`, `pack` and `SweepStore.write` do; the signal's reason on abort. Then nothing is left behind.
  */
 export async function createSweep(
-  { selections, home }: Pick<SubmitDeps, 'selections' | 'home'>,
+  { selections, home }: Pick<SendPlanDeps, 'selections' | 'home'>,
   planned: JobPlans,
   options: PackingOptions,
 ): Promise<Sweep> {

@@ -10,7 +10,7 @@ import { isDiskFull } from '../../core/files/diskSpace.ts';
 import { digestOf } from '../../core/files/digest.ts';
 import { ifThere } from '../../core/files/ifThere.ts';
 import { writeFailure } from '../../workspace/files/fileWriting.ts';
-import { packWorkspace } from '../../workspace/pack/pack.ts';
+import { packSelection } from '../../workspace/pack/pack.ts';
 import type { SelectedFile } from '../../workspace/files/selectedFile.ts';
 import { filesFolderOf } from './filesFolder.ts';
 import { syncFile, syncFolder } from '../../core/files/durableFiles.ts';
@@ -88,7 +88,7 @@ async function write(store: Store, data: string, file: string): Promise<WrittenB
     const totalBytes = files.reduce((sum, { size }) => sum + size, 0);
     const backup = { root: data, files, excluded: [], totalBytes, findings: [] };
     const digest = createHash('sha256');
-    const packed = await packWorkspace(backup, file, { allowsSecrets: true, digest });
+    const packed = await packSelection(backup, file, { allowsSecrets: true, digest });
     // Once the backup is reported, somebody may delete the previous one.
     await syncFile(file);
     await syncFolder(dirname(file));

@@ -4,7 +4,7 @@ import { access, constants, lstat, opendir, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { AppError, systemCode } from '../../core/errors.ts';
-import { packWorkspace, type Rewriting } from '../../workspace/pack/pack.ts';
+import { packSelection, type Rewriting } from '../../workspace/pack/pack.ts';
 import { PieceRecords } from '../../workspace/pack/pieceRecords.ts';
 import { PinnedFolders } from '../../workspace/files/pinnedFolders.ts';
 import type { SelectedFile } from '../../workspace/select/selection.ts';
@@ -61,7 +61,7 @@ export interface ResultLimits {
 /**
  * Packs what a job created or changed in its workspace into the folder's results archive.
  *
- * @throws AppError `limit` above `maxEntries`, or of `packWorkspace`; no archive exists then. The signal's reason on abort.
+ * @throws AppError `limit` above `maxEntries`, or of `packSelection`; no archive exists then. The signal's reason on abort.
  */
 export async function collectResults(
   folder: JobFolder,
@@ -76,7 +76,7 @@ export async function collectResults(
     const selection = { root: pinned.folder(WORKSPACE), files, excluded: [], totalBytes, findings: [] };
     const records = new PieceRecords();
     let isWhole = true;
-    const { manifest } = await packWorkspace(selection, folder.results, {
+    const { manifest } = await packSelection(selection, folder.results, {
       signal,
       allowsSecrets: true,
       onTar: records.write,

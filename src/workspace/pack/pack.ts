@@ -20,7 +20,7 @@ import { type FileTime, fileTimeOf } from '../files/fileTime.ts';
 
 export type { ManifestEntry } from './manifest.ts';
 
-export interface PackedWorkspace {
+export interface PackedArchive {
   readonly path: string;
   /** Of the whole archive. */
   readonly bytes: number;
@@ -78,11 +78,11 @@ const ZEROS = Buffer.alloc(2 * BLOCK_BYTES);
  * @throws AppError `refused` (a file that the user did not include contains a secret), `conflict` (a file changed while it was read),
  * `missing`, `permission` or `no-space`, each naming the file; the signal's reason. Nothing is left behind then.
  */
-export async function packWorkspace(
+export async function packSelection(
   selection: Selection,
   dest: string,
   options: PackOptions = {},
-): Promise<PackedWorkspace> {
+): Promise<PackedArchive> {
   options.signal?.throwIfAborted();
   // Named after this process, so that another one can remove it if this one is killed.
   const partial = join(dirname(dest), `.${processOwner()}.${randomUUID()}.partial`);
@@ -115,7 +115,7 @@ async function writeArchive(
     rewriting,
     onUnreadable,
   }: PackOptions,
-): Promise<Omit<PackedWorkspace, 'path'>> {
+): Promise<Omit<PackedArchive, 'path'>> {
   await using earlier = packing && (await EarlierArchive.open(packing));
   const output = await open(path, 'ax', 0o600);
   try {

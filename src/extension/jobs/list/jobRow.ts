@@ -7,7 +7,7 @@ import { type JobIcon, jobIcon, stateWord } from '../../../jobs/ledger/jobIcon.t
 import { scriptArguments, scriptPath, shownScript } from '../../../jobs/selection/script.ts';
 import { costSoFar, describeForecast, describeUsed } from '../../../jobs/plan/estimate.ts';
 import { isOver, isUnpriced, isWaiting, type JobRecord } from '../../../jobs/ledger/record.ts';
-import { describeLastSeen, describeLostService, type LostContact, timeOf } from '../store/lostContacts.ts';
+import { describeLastSeen, describeLostService, type LostContact, clockTime } from '../store/lostContacts.ts';
 import { escapeMarkdown, twoColumns } from '../../ui/markdown.ts';
 import { hostLabel, hostTitle } from '../../ui/words.ts';
 
@@ -84,7 +84,7 @@ function resultsText(record: JobRecord): string {
 /** `since 10:52 · last seen running · sign in to gpu.example.org`. */
 function describeLost(record: JobRecord, { reason, since }: LostContact): string {
   const meaning = describeLostService({ reason, host: record.host });
-  return l10n.t('since {0} · last seen {1} · {2}', timeOf(since), stateWord(record.state), meaning);
+  return l10n.t('since {0} · last seen {1} · {2}', clockTime(since), stateWord(record.state), meaning);
 }
 
 /**

@@ -15,7 +15,7 @@ export interface LostContact {
 
 /** `last seen running, 10:52`: the state of a job that was lost. */
 export function describeLastSeen({ state }: Pick<JobRecord, 'state'>, { since }: LostContact): string {
-  return l10n.t('last seen {0}, {1}', stateWord(state), timeOf(since));
+  return l10n.t('last seen {0}, {1}', stateWord(state), clockTime(since));
 }
 
 /** `gpu.example.org does not respond`, that the user must sign in to it, or that it refuses their account. */
@@ -46,7 +46,7 @@ export function lostOfSweep(
 }
 
 /** The time of day, in the local time zone. @param time milliseconds. */
-export function timeOf(time: number): string {
+export function clockTime(time: number): string {
   return new Date(time).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
 }
 

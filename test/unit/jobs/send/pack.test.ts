@@ -14,14 +14,14 @@ import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
 import { resubmitJob } from '../../../../src/jobs/send/resubmit.ts';
 import { EventSpool } from '../../../../src/jobs/log/spool.ts';
 import { planSubmit, type SubmitPlan } from '../../../../src/jobs/plan/plan.ts';
-import { type SubmitDeps, sendPlan } from '../../../../src/jobs/send/pack.ts';
+import { type SendPlanDeps, sendPlan } from '../../../../src/jobs/send/pack.ts';
 import type { SubmitPhase } from '../../../../src/jobs/send/send.ts';
 import { makeRecord, tempHome } from '../fixtures.ts';
 import { connectTo } from '../testClient.ts';
 import { type Answers, sendJson, TestService } from '../testService.ts';
 
 interface Setting {
-  readonly deps: SubmitDeps;
+  readonly deps: SendPlanDeps;
   readonly jobs: JobLedger;
   readonly http: TestService;
   readonly home: string;
@@ -45,7 +45,7 @@ async function setUp(t: TestContext, answers: Answers, extraBytes = 0): Promise<
 }
 
 /** Sends a plan of a folder that is not trusted. */
-const submit = (deps: SubmitDeps, plan: SubmitPlan, options: Partial<Parameters<typeof sendPlan>[2]> = {}) =>
+const submit = (deps: SendPlanDeps, plan: SubmitPlan, options: Partial<Parameters<typeof sendPlan>[2]> = {}) =>
   sendPlan(deps, plan, { isTrusted: false, ...options });
 
 async function readAll(request: IncomingMessage): Promise<Buffer> {
@@ -61,7 +61,7 @@ test('a folder is packed from the archive that was last sent from it, unless all
   const setting = await setUp(t, { submit: accept });
   const used: (string | undefined)[] = [];
   const { selections } = setting.deps;
-  const deps: SubmitDeps = {
+  const deps: SendPlanDeps = {
     ...setting.deps,
     selections: {
       checkScript: (...args) => selections.checkScript(...args),
@@ -432,7 +432,7 @@ test('what a killed submit was packing is removed by the next one, and what othe
   const program = `
     import { openSync, writeFileSync } from 'node:fs';
     import { ArchiveStore } from ${JSON.stringify(module)};
-    import { packWorkspace } from ${JSON.stringify(join(import.meta.dirname, '../../../../src/workspace/pack/pack.ts'))};
+    import { packSelection } from ${JSON.stringify(join(import.meta.dirname, '../../../../src/workspace/pack/pack.ts'))};
     const [home, folder] = process.argv.slice(1);
     const store = new ArchiveStore(home);
     await store.prepare();
@@ -441,7 +441,7 @@ test('what a killed submit was packing is removed by the next one, and what othe
     writeFileSync(store.manifestPath(id), '[]');
     const file = { path: 'train.py', size: 15, mode: 0o644 };
     const onProgress = () => process.kill(process.pid, 'SIGKILL');
-    await packWorkspace({ root: folder, files: [file], totalBytes: 15 }, store.partPath('other'), { onProgress });
+    await packSelection({ root: folder, files: [file], totalBytes: 15 }, store.partPath('other'), { onProgress });
   `;
   const argv = ['--input-type=module', '-e', program, setting.home, setting.folder];
   assert.throws(() => execFileSync(process.execPath, argv, { stdio: 'pipe' }), { signal: 'SIGKILL' });

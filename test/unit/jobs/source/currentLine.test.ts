@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { currentLine } from '../../../../src/jobs/source/currentLine.ts';
-import { packWorkspace } from '../../../../src/workspace/pack/pack.ts';
+import { packSelection } from '../../../../src/workspace/pack/pack.ts';
 import { selectFiles } from '../../../../src/workspace/select/selection.ts';
 
 const SUBMITTED = 'import sys\n\ndef main():\n    return run()\n\nmain()\n';
@@ -20,7 +20,7 @@ async function submitted(
   writeFileSync(file, SUBMITTED);
   writeFileSync(join(folder, 'z.txt'), 'after\n');
   const archive = join(outside, 'submitted.tar.gz');
-  await packWorkspace(await selectFiles(folder, { isTrusted: true }), archive);
+  await packSelection(await selectFiles(folder, { isTrusted: true }), archive);
   return { archive, file, at: (line) => currentLine({ archive, path: 'train.py', line }, { file, text: undefined }) };
 }
 

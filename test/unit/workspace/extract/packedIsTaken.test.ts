@@ -24,7 +24,7 @@ import {
   WINDOWS_NAMES,
 } from '../../../../src/workspace/files/nameRules.ts';
 import { discardStaged, stageArchive } from '../../../../src/workspace/extract/extract.ts';
-import { packWorkspace } from '../../../../src/workspace/pack/pack.ts';
+import { packSelection } from '../../../../src/workspace/pack/pack.ts';
 import { selectFiles } from '../../../../src/workspace/select/selection.ts';
 import { temporaryFolder } from '../temporaryFolder.ts';
 
@@ -189,7 +189,7 @@ test(`whatever is packed is taken on every system: ${TREES} trees`, async (t) =>
       assert.ok(isNamed, `seed ${seed}: ${JSON.stringify(relative)} is neither sent nor named`);
     }
     counts.notSent += selection.excluded.length;
-    const { path: archive, manifest } = await packWorkspace(selection, join(place, 'a.tar.gz'), {
+    const { path: archive, manifest } = await packSelection(selection, join(place, 'a.tar.gz'), {
       allowsSecrets: true,
     });
     counts.files += manifest.length;

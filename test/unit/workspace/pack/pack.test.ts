@@ -19,7 +19,7 @@ import { basename, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { stageArchive } from '../../../../src/workspace/extract/extract.ts';
-import { packWorkspace } from '../../../../src/workspace/pack/pack.ts';
+import { packSelection } from '../../../../src/workspace/pack/pack.ts';
 import { type Selection, selectFiles } from '../../../../src/workspace/select/selection.ts';
 import { cannotListOpenFiles, openFilesIn } from '../../openFiles.ts';
 import { temporaryFolder, writeTree } from '../temporaryFolder.ts';
@@ -54,7 +54,7 @@ async function selectTree(t: TestContext, files = tree): Promise<{ root: string;
 test('an archive holds each file as it is, for tar and for our own reader', async (t) => {
   const { root, out, selection } = await selectTree(t);
   const digest = createHash('sha256');
-  const packed = await packWorkspace(selection, join(out, 'w.tar.gz'), { digest });
+  const packed = await packSelection(selection, join(out, 'w.tar.gz'), { digest });
   const bytes = readFileSync(packed.path);
   assert.equal(packed.bytes, bytes.length);
   assert.equal(digest.digest('hex'), createHash('sha256').update(bytes).digest('hex'));
@@ -81,7 +81,7 @@ test('archives of every small size are whole, of files that compress and of file
     const content = Buffer.concat([randomBytes(size), Buffer.alloc(size, 'text')]);
     for (const bytes of [content, content.subarray(0, size), content.subarray(size)]) {
       const { out, selection } = await selectTree(t, { 'data.bin': bytes });
-      const { path } = await packWorkspace(selection, join(out, 'w.tar.gz'));
+      const { path } = await packSelection(selection, join(out, 'w.tar.gz'));
       assert.ok(execFileSync('tar', ['xzOf', path]).equals(bytes), `${bytes.length} bytes`);
     }
   }
@@ -91,7 +91,7 @@ test('text is compressed even if the block that contains it begins with data tha
   const size = 1 << 21;
   const content = Buffer.concat([randomBytes(size / 8), Buffer.alloc(size - size / 8, 'text')]);
   const { out, selection } = await selectTree(t, { 'data.bin': content });
-  const { path } = await packWorkspace(selection, join(out, 'w.tar.gz'));
+  const { path } = await packSelection(selection, join(out, 'w.tar.gz'));
   assert.ok(statSync(path).size < size / 4, `${statSync(path).size} bytes`);
 });
 
@@ -107,7 +107,7 @@ test('entries are in the order of the bytes of their paths', async (t) => {
 test('the same tree with the same times gives the same bytes, and with others the same contents', async (t) => {
   const { root, out, selection } = await selectTree(t);
   const pack = async (name: string) => {
-    const packed = await packWorkspace(selection, join(out, name), { isSegmented: true });
+    const packed = await packSelection(selection, join(out, name), { isSegmented: true });
     return { bytes: readFileSync(packed.path), pieces: packed.segments.map(({ pieces }) => pieces.toString('hex')) };
   };
   const first = await pack('1.tar.gz');
@@ -129,9 +129,9 @@ test('the times of files arrive, also of those that are copied from an earlier a
   utimesSync(join(root, further), before + 2e6, before + 2e6);
   const timeOf = (folder: string, path: string): bigint => statSync(join(folder, path), { bigint: true }).mtimeNs;
   const own = new Map(files.map((path) => [path, timeOf(root, path)]));
-  const first = await packWorkspace(selection, join(out, '1.tar.gz'), { isSegmented: true });
+  const first = await packSelection(selection, join(out, '1.tar.gz'), { isSegmented: true });
   const earlier = { archive: first.path, segments: first.segments, manifest: first.manifest };
-  const second = await packWorkspace(selection, join(out, '2.tar.gz'), { isSegmented: true, earlier });
+  const second = await packSelection(selection, join(out, '2.tar.gz'), { isSegmented: true, earlier });
   for (const { path: archive } of [first, second]) {
     const { staging } = await stageArchive(archive, join(out, basename(archive, '.tar.gz')));
     for (const path of files) {
@@ -147,14 +147,14 @@ test('the times of files arrive, also of those that are copied from an earlier a
 
 test('an empty selection is a valid empty archive', async (t) => {
   const { out, selection } = await selectTree(t, {});
-  const { path } = await packWorkspace(selection, join(out, 'w.tar.gz'));
+  const { path } = await packSelection(selection, join(out, 'w.tar.gz'));
   assert.deepEqual((await stageArchive(path, join(out, 'x'))).entries, []);
 });
 
 test('progress ends at the whole', async (t) => {
   const { out, selection } = await selectTree(t);
   let last = [0, 0];
-  await packWorkspace(selection, join(out, 'w.tar.gz'), { onProgress: (done, total) => (last = [done, total]) });
+  await packSelection(selection, join(out, 'w.tar.gz'), { onProgress: (done, total) => (last = [done, total]) });
   assert.deepEqual(last, [selection.totalBytes, selection.totalBytes]);
 });
 
@@ -169,13 +169,13 @@ test('a file that was removed, replaced by a link, folder or pipe, or moved outs
   for (const { code, change } of cases) {
     rmSync(join(root, 'empty'), { recursive: true, force: true });
     change();
-    await assert.rejects(packWorkspace(selection, join(out, 'w.tar.gz')), { code, message: /^empty / });
+    await assert.rejects(packSelection(selection, join(out, 'w.tar.gz')), { code, message: /^empty / });
   }
   rmSync(join(root, 'empty'), { force: true });
   writeTree(root, { empty: '' });
   renameSync(join(root, 'a'), join(out, 'moved'));
   symlinkSync(join(out, 'moved'), join(root, 'a'));
-  await assert.rejects(packWorkspace(selection, join(out, 'w.tar.gz')), {
+  await assert.rejects(packSelection(selection, join(out, 'w.tar.gz')), {
     code: 'conflict',
     message: /^a\/x\.txt changed/,
   });
@@ -189,7 +189,7 @@ test('a large file that grows while it is read is named, and nothing is left', a
   const onProgress = (done: number): void => {
     if (done > 1 << 20 && statSync(file).size === size) appendFileSync(file, 'more');
   };
-  await assert.rejects(packWorkspace(selection, join(out, 'w.tar.gz'), { onProgress }), {
+  await assert.rejects(packSelection(selection, join(out, 'w.tar.gz'), { onProgress }), {
     code: 'conflict',
     message: /^large\.bin changed/,
   });
@@ -201,7 +201,7 @@ test('files that cannot be read are left out if that is asked for, and the archi
   const files = { 'a/kept': 'a', gone: 'b', grows: large('c'), shrinks: large('d'), z: 'e', 'z-large': large('f') };
   const { root, out, selection } = await selectTree(t, files);
   const kept = selection.files.filter(({ path }) => ['a/kept', 'z', 'z-large'].includes(path));
-  const expected = await packWorkspace({ ...selection, files: kept }, join(out, 'expected.tar.gz'));
+  const expected = await packSelection({ ...selection, files: kept }, join(out, 'expected.tar.gz'));
   rmSync(join(root, 'gone'));
   const [grows, shrinks] = [join(root, 'grows'), join(root, 'shrinks')];
   const onProgress = (done: number): void => {
@@ -219,7 +219,7 @@ test('files that cannot be read are left out if that is asked for, and the archi
   const [first, last] = existsSync(UNREADABLE) ? unreadable : [];
   if (first === undefined) t.diagnostic(`SKIPPED in part: this system has no ${UNREADABLE}`);
   const failed: string[] = [];
-  const packed = await packWorkspace(
+  const packed = await packSelection(
     { ...selection, files: [first, ...selection.files, last].filter((file) => file !== undefined) },
     join(out, 'w.tar.gz'),
     { onProgress, onUnreadable: ({ file, error }) => failed.push(`${file.path} ${error.code}`) },
@@ -235,7 +235,7 @@ test('files that cannot be read are left out if that is asked for, and the archi
 test('a file that grew before it was read is sent as it is now', async (t) => {
   const { root, out, selection } = await selectTree(t);
   appendFileSync(join(root, 'a/x.txt'), 'more');
-  const { manifest } = await packWorkspace(selection, join(out, 'w.tar.gz'));
+  const { manifest } = await packSelection(selection, join(out, 'w.tar.gz'));
   assert.equal(manifest.find(({ path }) => path === 'a/x.txt')?.size, 25_004);
 });
 
@@ -243,13 +243,13 @@ test('an abort leaves nothing behind', async (t) => {
   const { out, selection } = await selectTree(t);
   const controller = new AbortController();
   const options = { signal: controller.signal, onProgress: () => controller.abort() };
-  await assert.rejects(packWorkspace(selection, join(out, 'w.tar.gz'), options), { name: 'AbortError' });
+  await assert.rejects(packSelection(selection, join(out, 'w.tar.gz'), options), { name: 'AbortError' });
   assert.deepEqual(readdirSync(out), []);
 });
 
 test('a folder that does not exist, and a full disk, are clear failures', async (t) => {
   const { out, selection } = await selectTree(t);
-  await assert.rejects(packWorkspace(selection, join(out, 'none/w.tar.gz')), { code: 'missing' });
+  await assert.rejects(packSelection(selection, join(out, 'none/w.tar.gz')), { code: 'missing' });
   const small = join(out, 'small');
   mkdirSync(small);
   try {
@@ -258,7 +258,7 @@ test('a folder that does not exist, and a full disk, are clear failures', async 
     return t.skip('SKIPPED: no right to mount a small disk here');
   }
   try {
-    await assert.rejects(packWorkspace(selection, join(small, 'w.tar.gz')), { code: 'no-space' });
+    await assert.rejects(packSelection(selection, join(small, 'w.tar.gz')), { code: 'no-space' });
     assert.deepEqual(readdirSync(small), []);
   } finally {
     execFileSync('umount', [small]);
@@ -272,7 +272,7 @@ test('no file stays open when packing is aborted', { skip: cannotListOpenFiles }
   // At each megabyte: between two files, and while one of them is read.
   for (let limit = 0; limit < names.length * large.length; limit += 1 << 20) {
     const controller = new AbortController();
-    const packing = packWorkspace(selection, join(out, 'w.tar.gz'), {
+    const packing = packSelection(selection, join(out, 'w.tar.gz'), {
       signal: controller.signal,
       onProgress: (done) => {
         if (done > limit) controller.abort();

@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { combineCrc } from '../../../../src/workspace/archive/gzipMember.ts';
 import type { EarlierPacking } from '../../../../src/workspace/pack/earlierArchive.ts';
-import { packWorkspace } from '../../../../src/workspace/pack/pack.ts';
+import { packSelection } from '../../../../src/workspace/pack/pack.ts';
 import { groupFiles } from '../../../../src/workspace/pack/segments.ts';
 import { selectFiles } from '../../../../src/workspace/select/selection.ts';
 import { temporaryFolder } from '../temporaryFolder.ts';
@@ -25,7 +25,7 @@ function makeFolder(t: TestContext) {
   let count = 0;
   const pack = async (earlier?: EarlierPacking, folder = root) => {
     const archive = join(place, `${(count += 1)}.tar.gz`);
-    const packed = await packWorkspace(await selectFiles(folder, { isTrusted: false }), archive, {
+    const packed = await packSelection(await selectFiles(folder, { isTrusted: false }), archive, {
       isSegmented: true,
       earlier,
     });

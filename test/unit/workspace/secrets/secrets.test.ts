@@ -4,7 +4,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { PROVIDER_NAMES, resolveEndpoint } from '../../../../src/agents/llm/providers.ts';
-import { packWorkspace } from '../../../../src/workspace/pack/pack.ts';
+import { packSelection } from '../../../../src/workspace/pack/pack.ts';
 import { type Selection, selectFiles } from '../../../../src/workspace/select/selection.ts';
 import { temporaryFolder, writeTree } from '../temporaryFolder.ts';
 
@@ -170,7 +170,7 @@ test('packing finds a secret anywhere in a large file, even across chunk boundar
       writeTree(folder, { 'in/big.csv': Buffer.from(`${large.slice(0, at)} ${GITHUB} ${large.slice(at)}`, encoding) });
       const selection = await selectFiles(join(folder, 'in'), { isTrusted: false });
       assert.deepEqual(pathsOf(selection), ['big.csv']);
-      await assert.rejects(packWorkspace(selection, join(folder, 'w.tar.gz')), {
+      await assert.rejects(packSelection(selection, join(folder, 'w.tar.gz')), {
         code: 'refused',
         message:
           /^big\.csv contains what looks like a secret \(GitHub token\), so nothing was packed\. Leave the file out, or/,
@@ -187,7 +187,7 @@ test('a file that gets a secret after selection is not packed, even with the sam
     writeTree(root, { 'notes.md': 'nothing', 'data.bin': 'nothing', 'x.zip': 'nothing' });
     const selection = await selectFiles(root, { isTrusted: false });
     writeFileSync(join(root, path), `token: ${GITHUB}`);
-    await assert.rejects(packWorkspace(selection, join(folder, 'w.tar.gz')), {
+    await assert.rejects(packSelection(selection, join(folder, 'w.tar.gz')), {
       code: 'refused',
       message: /GitHub token/,
     });
@@ -203,9 +203,9 @@ test('what a person chose, binary data, and what is packed for a service are sen
     'weights.bin': Buffer.concat([randomBytes(100), Buffer.alloc(9), Buffer.from(GITHUB)]),
   });
   const chosen = await selectFiles(root, { isTrusted: false, include: ['notes.md'] });
-  assert.equal((await packWorkspace(chosen, join(folder, 'chosen.tar.gz'))).manifest.length, 2);
+  assert.equal((await packSelection(chosen, join(folder, 'chosen.tar.gz'))).manifest.length, 2);
   const { files, ...rest } = chosen;
   const plain = { ...rest, files: files.map(({ path, size, mode, mtimeMs }) => ({ path, size, mode, mtimeMs })) };
-  await assert.rejects(packWorkspace(plain, join(folder, 'w.tar.gz')), { code: 'refused' });
-  await packWorkspace(plain, join(folder, 'results.tar.gz'), { allowsSecrets: true });
+  await assert.rejects(packSelection(plain, join(folder, 'w.tar.gz')), { code: 'refused' });
+  await packSelection(plain, join(folder, 'results.tar.gz'), { allowsSecrets: true });
 });

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { packWorkspace } from '../../../../src/workspace/pack/pack.ts';
+import { packSelection } from '../../../../src/workspace/pack/pack.ts';
 import { selectFiles, type Selection, type SelectOptions } from '../../../../src/workspace/select/selection.ts';
 import { git, temporaryFolder, writeTree } from '../temporaryFolder.ts';
 
@@ -87,7 +87,7 @@ test('the archive has the contents behind a link, as ordinary files', async (t) 
   const { root, outside } = linkedFolder(t);
   const archive = join(outside, 'out.tar.gz');
   const selection = await selectFiles(root, { isTrusted: false, include: ['data', 'utils.py'] });
-  const { manifest } = await packWorkspace(selection, archive);
+  const { manifest } = await packSelection(selection, archive);
   assert.deepEqual(
     manifest.flatMap(({ path, isLinked }) => (isLinked ? path : [])),
     ['data/1.csv', 'data/deep/2.csv', 'utils.py'],
@@ -193,7 +193,7 @@ test('a link that leads elsewhere by the time it is packed sends nothing', async
   ] as const) {
     const selection = await selectFiles(root, { isTrusted: false, include: [include] });
     swap();
-    await assert.rejects(packWorkspace(selection, archive), { code: 'conflict' }, include);
+    await assert.rejects(packSelection(selection, archive), { code: 'conflict' }, include);
   }
 });
 

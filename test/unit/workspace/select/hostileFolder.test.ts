@@ -15,7 +15,7 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { packWorkspace } from '../../../../src/workspace/pack/pack.ts';
+import { packSelection } from '../../../../src/workspace/pack/pack.ts';
 import { selectFiles, type Selection } from '../../../../src/workspace/select/selection.ts';
 import { git, temporaryFolder, writeTree } from '../temporaryFolder.ts';
 
@@ -123,7 +123,7 @@ test('a folder replaced by a link during packing does not lead outside', { skip 
     symlinkSync(join(folder, 'outside'), join(root, 'data'));
   };
   const archive = join(folder, 'w.tar.gz');
-  await assert.rejects(packWorkspace(selection, archive, { onProgress }), {
+  await assert.rejects(packSelection(selection, archive, { onProgress }), {
     code: 'conflict',
     message: /^data\/2\.csv /,
   });

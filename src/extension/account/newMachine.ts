@@ -28,7 +28,7 @@ export interface MachineDeps extends Pick<WindowParts, 'home' | 'signal'> {
 }
 
 /** Connects a machine that the user can ssh to, and selects it as the host. Does nothing if the user cancels. */
-export async function connectMachine(deps: MachineDeps): Promise<void> {
+export async function connectNewMachine(deps: MachineDeps): Promise<void> {
   const destination = await chooseDestination();
   if (destination === undefined) return;
   let machine: Machine;
