@@ -20,6 +20,7 @@ import { readSubmitArguments } from '../../src/extension/submit/submitArguments.
 import { AGENT_TOOL_NAMES } from '../../src/jobs/agentTools/agentToolNames.ts';
 import { AGENT_TOOL_TEXTS, agentToolSchema } from '../../src/jobs/agentTools/agentTools.ts';
 import { PROFILE_FILE } from '../../src/jobs/profiles/profileFile.ts';
+import { SCRIPT_KINDS } from '../../src/workspace/scripts/scriptKinds.ts';
 import { SCHEMA_PATH } from '../../scripts/profileSchema.ts';
 import { trackedFiles } from '../../scripts/trackedFiles.ts';
 
@@ -234,6 +235,23 @@ test('commands that send, run or write are not offered in restricted or virtual 
       assert.match(when, /isWorkspaceTrusted && !virtualWorkspace/, place);
     }
   }
+});
+
+test('the command that submits the open file is offered for each type of script, and for nothing else', () => {
+  const clauses = Object.values(contributes.menus)
+    .flat()
+    .filter(({ command }) => command === 'farwharf.submitFile')
+    .flatMap(({ when = '' }) => /resourceFilename =~ \/(\S+)\//.exec(when)?.[1] ?? []);
+  assert.equal(clauses.length, 3);
+  const scripts = [...SCRIPT_KINDS.flatMap(({ files }) => files), '*.sbatch', '*.slurm'].map((name) =>
+    name.replace('*', 'train'),
+  );
+  const others = ['train.txt', 'train.pyc', 'notes.ipynb', 'README', 'py', 'notMakefile', 'Makefile.md'];
+  for (const clause of clauses)
+    assert.deepEqual(
+      [...scripts, ...others].filter((name) => new RegExp(clause).test(name)),
+      scripts,
+    );
 });
 
 test('exactly one welcome text fits each state of the window', () => {

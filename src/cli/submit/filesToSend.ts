@@ -9,7 +9,7 @@ import type { SelectedFolder } from '../../jobs/selection/selectedFolder.ts';
 import { Selections, withFiles } from '../../jobs/selection/selections.ts';
 import type { FlowScript, SubmitFolder } from '../../jobs/submit/submit.ts';
 import type { SelectedFile } from '../../workspace/files/selectedFile.ts';
-import { replaceWindowsLineEnds } from '../../workspace/files/lineEnds.ts';
+import { replaceWindowsLineEnds } from '../../workspace/scripts/lineEnds.ts';
 import { isOwnGit } from '../../workspace/select/exclusion.ts';
 import { type Selection, selectFiles } from '../../workspace/select/selection.ts';
 import { confirm } from '../command/confirm.ts';

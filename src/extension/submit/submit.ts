@@ -11,7 +11,7 @@ import { fetchAccount } from '../../jobs/service/api.ts';
 import { LOCAL_HOST } from '../../jobs/service/host.ts';
 import { withScript } from '../../jobs/submit/scriptTerms.ts';
 import { type Preflight, submitJobs, type SubmitRequest, type SubmitService } from '../../jobs/submit/submit.ts';
-import { replaceWindowsLineEnds } from '../../workspace/files/lineEnds.ts';
+import { replaceWindowsLineEnds } from '../../workspace/scripts/lineEnds.ts';
 import { isOwnGit } from '../../workspace/select/exclusion.ts';
 import { readSetting } from '../contributions/config.ts';
 import type { SubmitDeps } from './submitDeps.ts';

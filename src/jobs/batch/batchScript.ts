@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts';
-import { isBatchScriptName } from '../../workspace/files/scriptKinds.ts';
+import { isBatchScriptName } from '../../workspace/scripts/scriptKinds.ts';
 import { readStart } from '../../workspace/files/boundedRead.ts';
 import { readDirectives } from './directives.ts';
 

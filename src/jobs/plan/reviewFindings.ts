@@ -3,7 +3,7 @@ import { printableLine } from '../../core/text/printable.ts';
 import { receivedAccount } from '../../remote/protocol/schemas.ts';
 import { bringsPrograms } from '../../remote/protocol/submission.ts';
 import type { JobSubmission } from '../../remote/transfers/submission.ts';
-import { isNotebookScript, kindOfFile, matchesFile, SCRIPT_KINDS } from '../../workspace/files/scriptKinds.ts';
+import { isNotebookScript, kindOfFile, matchesFile, SCRIPT_KINDS } from '../../workspace/scripts/scriptKinds.ts';
 import type { JobFinding } from '../selection/jobFinding.ts';
 import type { JobReview } from '../selection/jobReview.ts';
 import type { ScriptHead } from '../selection/scriptHead.ts';

@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import { shellWord } from '../../core/text/shellWord.ts';
-import { isBatchScriptName, kindOfFile } from '../../workspace/files/scriptKinds.ts';
+import { isBatchScriptName, kindOfFile } from '../../workspace/scripts/scriptKinds.ts';
 import { scriptPath } from './script.ts';
 import type { SelectedFile } from '../../workspace/select/selection.ts';
 

@@ -2,7 +2,7 @@ import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import type { SecretValues } from '../jobFiles/runnerInput.ts';
 import type { ClusterOptions } from '../../remote/protocol/submission.ts';
 import type { FinalState } from '../../remote/protocol/states.ts';
-import type { ScriptKindName } from '../../workspace/files/scriptKinds.ts';
+import type { ScriptKindName } from '../../workspace/scripts/scriptKinds.ts';
 import type { StoredJob } from '../store/jobs/jobTable.ts';
 
 /** A job with its account, which decides as which user some executors run it. */

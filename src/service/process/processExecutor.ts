@@ -30,7 +30,7 @@ import { type JobFolder, jobFolder, writeMarker } from '../jobFiles/jobFolder.ts
 import { writeRunnerInput } from '../jobFiles/runnerInput.ts';
 import { jobProcessTag } from '../jobFiles/jobProcessTag.ts';
 import { SEALED } from '../jobFiles/reportSeal.ts';
-import type { ScriptKindName } from '../../workspace/files/scriptKinds.ts';
+import type { ScriptKindName } from '../../workspace/scripts/scriptKinds.ts';
 import { installedKinds } from '../runner/program/interpreter.ts';
 import { visibleSearchPath } from '../runner/sandbox.ts';
 

@@ -16,7 +16,7 @@ import type {
   RunnerEnding,
   RunnerStatus,
 } from '../executor/executor.ts';
-import type { ScriptKindName } from '../../workspace/files/scriptKinds.ts';
+import type { ScriptKindName } from '../../workspace/scripts/scriptKinds.ts';
 import { type JobFolder, writeMarker } from '../jobFiles/jobFolder.ts';
 import { leaveSecrets, type SecretValues } from '../jobFiles/runnerInput.ts';
 import {

@@ -7,7 +7,7 @@ import type { ChosenFile } from './chosenFiles.ts';
 import type { Exclusion, Verdict } from './exclusion.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
 import { findSecret, secretBuffer } from '../secrets/secretContent.ts';
-import { isBatchScriptName } from '../files/scriptKinds.ts';
+import { isBatchScriptName } from '../scripts/scriptKinds.ts';
 import type { Finding, SelectedFile } from '../files/selectedFile.ts';
 
 const LARGE_FILE_BYTES = 25_000_000;

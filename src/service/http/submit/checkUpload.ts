@@ -3,7 +3,7 @@ import { join, posix } from 'node:path';
 import { createGunzip } from 'node:zlib';
 import { AppError } from '../../../core/errors.ts';
 import { readStart } from '../../../workspace/files/boundedRead.ts';
-import { FIRST_LINE_BYTES } from '../../../workspace/files/shebang.ts';
+import { FIRST_LINE_BYTES } from '../../../workspace/scripts/shebang.ts';
 import { noSpace } from '../../../workspace/extract/archivePlan.ts';
 import { stageArchive, type SkippedEntry } from '../../../workspace/extract/extract.ts';
 import { planArchive, planRuns, planTar, type TarRun } from '../../../workspace/extract/planTar.ts';

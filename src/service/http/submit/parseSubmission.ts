@@ -4,8 +4,8 @@ import { isInside, type Submission, submission } from '../../../remote/protocol/
 import { schemaMessage, schemaProblems } from '../../../core/text/schemaMessage.ts';
 import { splitWords } from '../../../core/text/splitWords.ts';
 import { parseJson } from '../../../core/jsonFields.ts';
-import { isNotebookScript, kindOfFile, SCRIPT_KINDS } from '../../../workspace/files/scriptKinds.ts';
-import { readShebang } from '../../../workspace/files/shebang.ts';
+import { isNotebookScript, kindOfFile, SCRIPT_KINDS } from '../../../workspace/scripts/scriptKinds.ts';
+import { readShebang } from '../../../workspace/scripts/shebang.ts';
 
 /**
  * Parses the field `meta`.

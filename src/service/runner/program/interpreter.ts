@@ -9,8 +9,8 @@ import {
   SCRIPT_KINDS,
   type ScriptKind,
   type ScriptKindName,
-} from '../../../workspace/files/scriptKinds.ts';
-import { readShebang, type Shebang } from '../../../workspace/files/shebang.ts';
+} from '../../../workspace/scripts/scriptKinds.ts';
+import { readShebang, type Shebang } from '../../../workspace/scripts/shebang.ts';
 import { type JobPackages, pythonOf } from '../environment/jobPackages.ts';
 import {
   findPython,

@@ -1,5 +1,5 @@
 import { accessSync, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { FIRST_LINE_BYTES } from '../../../workspace/files/shebang.ts';
+import { FIRST_LINE_BYTES } from '../../../workspace/scripts/shebang.ts';
 
 // A job may replace a program with a pipe or a device, which must not block.
 const OPEN_PROGRAM = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;

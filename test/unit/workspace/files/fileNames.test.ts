@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isBatchScriptName } from '../../../../src/workspace/files/scriptKinds.ts';
+import { isBatchScriptName } from '../../../../src/workspace/scripts/scriptKinds.ts';
 import { nameBeside, safeLabel } from '../../../../src/workspace/files/nameRules.ts';
 import { isBinaryName, isPackedName } from '../../../../src/workspace/files/fileKinds.ts';
 

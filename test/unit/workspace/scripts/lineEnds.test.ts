@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { replaceWindowsLineEnds } from '../../../../src/workspace/files/lineEnds.ts';
+import { replaceWindowsLineEnds } from '../../../../src/workspace/scripts/lineEnds.ts';
 import { temporaryFolder } from '../temporaryFolder.ts';
 
 test('line ends of Windows become LF, and all other bytes and the permissions stay', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FIRST_LINE_BYTES, readShebang } from '../../../../src/workspace/files/shebang.ts';
+import { FIRST_LINE_BYTES, readShebang } from '../../../../src/workspace/scripts/shebang.ts';
 
 const read = (text: string) => {
   const shebang = readShebang(Buffer.from(text));
