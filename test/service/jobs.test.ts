@@ -53,6 +53,7 @@ test('a job runs from submission to results, and its events tell it in order', a
       job_id: id,
       state: 'succeeded',
       script: `run.js --name 'a b' "c"`,
+      command: null,
       project: 'demo',
       machine_class: 'local',
       max_runtime: 60,

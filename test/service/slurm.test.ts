@@ -41,6 +41,25 @@ await describeOnCluster('a service whose jobs run on a Slurm cluster', (cluster)
     assert.match(await service.output(id, 'stderr'), new RegExp(`^as ${number}$`, 'm'));
   });
 
+  test('a command runs on a node without a shell, and only its program is in the comment', async (t) => {
+    const service = await start(t);
+    const command = [
+      'sh',
+      '-c',
+      'echo "on $SLURMD_NODENAME $1"; scontrol show job $SLURM_JOB_ID | grep Comment; exit 4',
+      'x',
+      '$(id) a;b',
+    ];
+    const id = await service.submit({ 'a.txt': '' }, { command });
+    const job = await service.untilEnd(id);
+    assert.deepEqual([job.state, job.exit_code], ['failed', 4], job.reason ?? '');
+    const output = await service.output(id);
+    assert.match(output, /^on \w+ \$\(id\) a;b$/m);
+    assert.match(output, /Comment=\S+.* script=sh\s*$/m);
+    const missing = await service.untilEnd(await service.submit({ 'a.txt': '' }, { command: ['no-such-program'] }));
+    assert.match(missing.reason ?? '', /^no-such-program was not found on the machine that runs jobs/);
+  });
+
   test('what a job uses on its node is in its events', async (t) => {
     const service = await start(t);
     const untilMeasured = `until grep -q '"usage"' ../output.ndjson; do sleep 0.1; done`;

@@ -85,6 +85,29 @@ await describeOnCluster('containers on a cluster, with a stand-in for their runt
     assert.ok(!output.includes(SECRET));
   });
 
+  test('a command runs in the container with its own words', async (t) => {
+    const runtime = standIn(t, 'apptainer', 'srun');
+    const image = runtime.image('tools.sif');
+    const { service } = await start(
+      t,
+      { container: { runtime: 'apptainer', image } },
+      { container: { runtime: 'pyxis', image: runtime.image('tools.sqsh') } },
+    );
+    for (const [machineClass, command] of [
+      ['c0', ['sh', 'a.sh', 'x; $(id)']],
+      ['c1', ['sh', 'a.sh', '--uid=0']],
+    ] as const) {
+      const { id, job } = await run(
+        service,
+        { 'a.sh': 'echo "<$1>"' },
+        { script: undefined, command, machine_class: machineClass },
+      );
+      const [call] = runtime.takeCalls();
+      assert.deepEqual(call?.args.slice(-command.length), command, job.reason ?? '');
+      assert.equal(await service.output(id), `<${command[2]}>\n`);
+    }
+  });
+
   test('a virtual environment is built by the Python of the image, and its interpreter runs the script there', async (t) => {
     const runtime = standIn(t, 'apptainer');
     const { service, jobs } = await start(t, { container: { runtime: 'apptainer', image: runtime.image('a.sif') } });

@@ -36,7 +36,7 @@ export const account = z.object({
   features: z
     .array(z.string())
     .describe(
-      'what the service offers beyond submissions: "content" for `/v1/contents` and the part `contents`, "result-content" for `/v1/jobs/{job_id}/artifacts/contents`, "secrets" for `/v1/secrets` and `meta.secrets`, "redacted-results" for secrets that are removed from results, "unpriced" for machine classes without `credits_per_minute` that cost no credits',
+      'what the service offers beyond submissions: "command" for `meta.command`, "content" for `/v1/contents` and the part `contents`, "result-content" for `/v1/jobs/{job_id}/artifacts/contents`, "secrets" for `/v1/secrets` and `meta.secrets`, "redacted-results" for secrets that are removed from results, "unpriced" for machine classes without `credits_per_minute` that cost no credits',
     ),
   limits: z
     .object({ max_runtime: z.int().describe('seconds'), max_upload_bytes: z.int() })
@@ -91,7 +91,8 @@ export const jobReport = z.object({
 /** The response of `GET /v1/jobs/{id}`. */
 export const job = z.object({
   job_id: z.string(),
-  script: z.string(),
+  script: z.string().describe('with its arguments; for a command its line, as a title'),
+  command: z.array(z.string()).nullable().describe('what the job runs in place of a script'),
   project: z.string().nullable(),
   max_runtime: z.int().describe('seconds'),
   created_at: time,

@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import * as z from 'zod';
+import { commandWords } from './command.ts';
 import { MAX_JOB_SECRETS, secretName } from './secret.ts';
 import { MAX_JOB_VOLUMES, volumeName } from './volume.ts';
 
@@ -90,26 +91,40 @@ export const clusterOptions = z.strictObject({
 export type ClusterOptions = z.infer<typeof clusterOptions>;
 
 /** The form field `meta` of `POST /v1/jobs` (specification, section 2.2), as the service accepts it. */
-export const submission = z.object({
-  script: singleLine.min(1).max(4096),
-  max_runtime: z.int().min(1, 'must be at least 1 second').max(MAX_RUNTIME_SECONDS, MAX_RUNTIME_REFUSAL),
-  project: singleLine.max(200).optional(),
-  venv: virtualEnvironment.optional(),
-  machine_class: singleLine.optional(),
-  secrets: z
-    .array(secretName)
-    .max(MAX_JOB_SECRETS, `must be at most ${MAX_JOB_SECRETS} names`)
-    .describe('names of secrets of the account, which become variables of the job')
-    .optional(),
-  cluster: clusterOptions.optional(),
-  volumes: z
-    .array(volumeName)
-    .max(MAX_JOB_VOLUMES, `must be at most ${MAX_JOB_VOLUMES} names`)
-    .describe(
-      'names of volumes of the account (`volumes` of `GET /v1/me`), whose folders the job has as `FARWHARF_VOLUME_NAME`',
-    )
-    .optional(),
-});
+export const submission = z
+  .object({
+    script: singleLine
+      .min(1)
+      .max(4096)
+      .describe('a file of the folder with its arguments, as in a terminal')
+      .optional(),
+    command: commandWords
+      .describe(
+        'what runs in place of a script: a program and its arguments, without a shell, for services with the feature `command`',
+      )
+      .optional(),
+    max_runtime: z.int().min(1, 'must be at least 1 second').max(MAX_RUNTIME_SECONDS, MAX_RUNTIME_REFUSAL),
+    project: singleLine.max(200).optional(),
+    venv: virtualEnvironment.optional(),
+    machine_class: singleLine.optional(),
+    secrets: z
+      .array(secretName)
+      .max(MAX_JOB_SECRETS, `must be at most ${MAX_JOB_SECRETS} names`)
+      .describe('names of secrets of the account, which become variables of the job')
+      .optional(),
+    cluster: clusterOptions.optional(),
+    volumes: z
+      .array(volumeName)
+      .max(MAX_JOB_VOLUMES, `must be at most ${MAX_JOB_VOLUMES} names`)
+      .describe(
+        'names of volumes of the account (`volumes` of `GET /v1/me`), whose folders the job has as `FARWHARF_VOLUME_NAME`',
+      )
+      .optional(),
+  })
+  .refine(({ script, command }) => (script === undefined) !== (command === undefined), {
+    path: ['script'],
+    message: 'must be there, or "command" in its place, and not both',
+  });
 export type Submission = z.infer<typeof submission>;
 
 /** The same as a client may send it; `venv` has another structure on other services. */

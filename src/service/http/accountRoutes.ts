@@ -3,6 +3,7 @@ import type * as z from 'zod';
 import { tryParseJson } from '../../core/jsonFields.ts';
 import { schemaMessage } from '../../core/text/schemaMessage.ts';
 import { type account, UNPRICED_FEATURE } from '../../remote/protocol/schemas.ts';
+import { COMMAND_FEATURE } from '../../remote/protocol/command.ts';
 import { CONTENT_FEATURE, RESULT_CONTENT_FEATURE } from '../../remote/protocol/contents.ts';
 import { ENVIRONMENTS_FEATURE } from '../../remote/protocol/environment.ts';
 import { REDACTED_RESULTS_FEATURE, secretBody, secretName, SECRETS_FEATURE } from '../../remote/protocol/secret.ts';
@@ -88,6 +89,7 @@ function describeAccount(
     credits: toCredits(store.spendable(id, { keyId: key?.id }).amount),
     rate_card: machineClasses.rateCard(),
     features: [
+      COMMAND_FEATURE,
       CONTENT_FEATURE,
       RESULT_CONTENT_FEATURE,
       SECRETS_FEATURE,

@@ -1,5 +1,6 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type * as z from 'zod';
+import { parseJson } from '../../core/jsonFields.ts';
 import { withDrainReason } from '../jobs/drainTexts.ts';
 import type { Scheduler } from '../jobs/scheduler.ts';
 import { jobColumns, type StoredJob } from '../store/jobs/jobTable.ts';
@@ -149,11 +150,12 @@ function acceptsGzip(header: string): boolean {
  * 8601; only the ID and the credits have columns of their own kind.
  */
 export function showJob(stored: StoredJob): z.infer<typeof job> {
-  const { id, hold, charged } = stored;
+  const { id, hold, charged, command } = stored;
   const columns = Object.entries(jobColumns(stored)).map(([name, value]) => [name, shown(name, value)]);
   return job.parse({
     ...Object.fromEntries(columns),
     job_id: id,
+    command: command === null ? null : parseJson(command),
     credit_hold: toCredits(hold),
     credits_charged: charged === null ? null : toCredits(charged),
   });

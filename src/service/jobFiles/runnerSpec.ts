@@ -14,7 +14,9 @@ const virtualEnvironmentSpec = z.object({
 
 const runnerSpec = z.object({
   jobId: z.string(),
-  /** The script, relative to the workspace, and its arguments. */
+  /** What `command` begins with: the path of a script, relative to the workspace, or any program. */
+  runs: z.enum(['script', 'command']).default('script'),
+  /** With its arguments. */
   command: z.tuple([z.string()], z.string()).readonly(),
   maxRuntimeSeconds: z.number(),
   killGraceMs: z.number(),

@@ -19,7 +19,7 @@ export function endingOf(
   const isStoppedByUs = isCancelled && isStopped;
   const isAtLimit = (exit.outcome === 'exited' || exit.outcome === 'stopped') && exit.ranSeconds >= job.maxRuntime;
   const outcome = isStoppedByUs ? 'cancelled' : isAtLimit ? 'timed_out' : exit.outcome;
-  const { state, reason } = judge({ ...exit, outcome });
+  const { state, reason } = judge({ ...exit, outcome }, job);
   const charged = Math.min(job.hold, machineClasses.priceOf(job.machineClass, exit.ranSeconds));
   // The script then exited with 0 because of SIGTERM.
   const exitCode = state === 'timed_out' && exit.code === 0 ? null : exit.code;
@@ -104,7 +104,10 @@ function judgeUnreported(hasStarted: boolean, isCancelled: boolean): Pick<Ending
 }
 
 /** The reason is null if state and exit code are sufficient. */
-function judge({ outcome, code, signal, detail }: ExitMarker): { state: FinalState; reason: string | null } {
+function judge(
+  { outcome, code, signal, detail }: ExitMarker,
+  job: Pick<StoredJob, 'command'>,
+): { state: FinalState; reason: string | null } {
   switch (outcome) {
     case 'timed_out':
       return { state: 'timed_out', reason: null };
@@ -118,7 +121,7 @@ function judge({ outcome, code, signal, detail }: ExitMarker): { state: FinalSta
     case 'over_limit':
       return { state: 'failed', reason: detail };
     case 'exited':
-      return { state: code === 0 ? 'succeeded' : 'failed', reason: signal === null ? null : killedBy(signal) };
+      return { state: code === 0 ? 'succeeded' : 'failed', reason: signal === null ? null : killedBy(signal, job) };
     default:
       return assertNever(outcome);
   }
@@ -129,6 +132,6 @@ const SIGNAL_HINTS: Readonly<Record<string, string>> = {
   SIGXFSZ: ' It wrote a file that is larger than this service allows.',
 };
 
-function killedBy(signal: string): string {
-  return `The script was stopped by ${signal}.${SIGNAL_HINTS[signal] ?? ''}`;
+function killedBy(signal: string, { command }: Pick<StoredJob, 'command'>): string {
+  return `The ${command === null ? 'script' : 'command'} was stopped by ${signal}.${SIGNAL_HINTS[signal] ?? ''}`;
 }

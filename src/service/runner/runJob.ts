@@ -5,7 +5,8 @@ import { AppError, assertNever, messageOf, systemCode } from '../../core/errors.
 import { readConfinement } from '../jobFiles/confinement.ts';
 import { readContainer } from '../jobFiles/container.ts';
 import { jobVariables, variablesOnMachine } from './program/jobVariables.ts';
-import { isShellScript, programFor, programInContainer } from './program/interpreter.ts';
+import { isShellScript, type ProgramCall, programFor, programInContainer } from './program/interpreter.ts';
+import { commandInContainer, programOfCommand, shownProgram } from './program/commandProgram.ts';
 import { readProgramStart } from './program/programFile.ts';
 import { volumeVariable } from '../../remote/protocol/volume.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
@@ -30,8 +31,10 @@ export async function runJob(
   signal: AbortSignal,
 ): Promise<RunOutcome> {
   const charged = { seconds: 0 };
+  let program: string | undefined;
   try {
     const spec = parseOwnJson<RunnerSpec>(readFileSync(folder.spec, 'utf8'));
+    if (spec.runs === 'command') [program] = spec.command;
     const confinement = readConfinement(folder.confinement);
     const volumes = readJobVolumes(folder);
     const isSandboxed = confinement !== undefined && confinement.sandbox !== null;
@@ -50,9 +53,9 @@ export async function runJob(
       charged,
     };
     const { ending, ranSeconds, run, cleanUp } = await setUp(bare, Object.keys(secrets));
-    return ending ?? (await runScript(run, ranSeconds).finally(cleanUp));
+    return ending ?? (await runProgram(run, ranSeconds).finally(cleanUp));
   } catch (error) {
-    return notStarted(error instanceof AppError ? error.message : explain(error), charged.seconds);
+    return notStarted(error instanceof AppError ? error.message : explain(error, program), charged.seconds);
   }
 }
 
@@ -63,17 +66,10 @@ function pathsOf(volumes: readonly JobVolume[], isSandboxed: boolean): Record<st
 }
 
 /** @param setUpSeconds how much of the job's time limit is used up. */
-async function runScript(run: JobRun, setUpSeconds: number): Promise<RunOutcome> {
-  const { folder, spec, variables, packages, container, output, signal } = run;
+async function runProgram(run: JobRun, setUpSeconds: number): Promise<RunOutcome> {
+  const { folder, spec, variables, packages, output, signal } = run;
   const env = variablesOnMachine(variables, packages);
-  const [path, ...args] = spec.command;
-  const isVisibleToJob = (file: string): boolean => isVisible(run, file);
-  const start = readProgramStart(join(folder.workspace, path), isVisibleToJob);
-  const script = { path, args, start, workspace: folder.workspace };
-  const machine = { searchPath: searchPath(run, env['PATH'] ?? ''), packages, isVisible: isVisibleToJob };
-  const program = container === undefined ? programFor(script, machine) : programInContainer(script, packages);
-  if (isShellScript(script) && /^[^\n]*\r\n/.test(start.toString('latin1')))
-    output.note(`${path} has the line ends of Windows, which shells cannot read; save it with LF line ends`);
+  const program = findJobProgram(run, env['PATH'] ?? '');
   mkdirSync(join(folder.workspace, spec.artifacts), { recursive: true });
   const call = { ...program, cwd: folder.workspace, env: { ...env, ...program.env } };
   const ended = new AbortController();
@@ -91,6 +87,25 @@ async function runScript(run: JobRun, setUpSeconds: number): Promise<RunOutcome>
   return { outcome, code, signal: endSignal, detail, ranSeconds: setUpSeconds + ranSeconds };
 }
 
+/** The program that runs the script or command of a job, and its arguments. */
+function findJobProgram(run: JobRun, path: string): ProgramCall {
+  const { folder, spec, packages, container, output } = run;
+  const { workspace } = folder;
+  const [first, ...args] = spec.command;
+  const isVisibleToJob = (file: string): boolean => isVisible(run, file);
+  const machine = { searchPath: searchPath(run, path), packages, isVisible: isVisibleToJob };
+  if (spec.runs === 'command') {
+    const command = { program: first, args, workspace };
+    return container === undefined ? programOfCommand(command, machine) : commandInContainer(command, packages);
+  }
+  const start = readProgramStart(join(workspace, first), isVisibleToJob);
+  const script = { path: first, args, start, workspace };
+  const program = container === undefined ? programFor(script, machine) : programInContainer(script, packages);
+  if (isShellScript(script) && /^[^\n]*\r\n/.test(start.toString('latin1')))
+    output.note(`${first} has the line ends of Windows, which shells cannot read; save it with LF line ends`);
+  return program;
+}
+
 function outcomeOf({ endedBy }: ProgramEnd, signal: AbortSignal): RunOutcome['outcome'] {
   switch (endedBy) {
     case 'limit':
@@ -106,12 +121,19 @@ function outcomeOf({ endedBy }: ProgramEnd, signal: AbortSignal): RunOutcome['ou
   }
 }
 
-function explain(error: unknown): string {
+/** @param program that of a command; undefined for a script. */
+function explain(error: unknown, program: string | undefined): string {
   const code = systemCode(error);
-  if (code === 'EACCES') return 'The script is not executable. Make it executable (chmod +x), then submit again.';
-  if (code === 'ENOEXEC')
-    return 'The script cannot be started, because its first line does not name an interpreter (#!).';
+  const [what, remedy] =
+    program === undefined
+      ? ['The script', 'then submit again.']
+      : [shownProgram(program), 'or name the program that runs it, such as bash.'];
+  if (code === 'EACCES') return `${what} is not executable. Make it executable (chmod +x), ${remedy}`;
+  if (code === 'ENOEXEC') {
+    const reason = `${what} cannot be started, because its first line does not name an interpreter (#!).`;
+    return program === undefined ? reason : `${reason} Add that line, ${remedy}`;
+  }
   if (code === 'ENOENT')
-    return 'The script, or the interpreter that its first line names, does not exist on the machine that runs jobs.';
-  return `The script could not be started: ${messageOf(error)}`;
+    return `${what}, or the interpreter that its first line names, does not exist on the machine that runs jobs.`;
+  return `${what} could not be started: ${messageOf(error)}`;
 }

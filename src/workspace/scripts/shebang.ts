@@ -13,7 +13,7 @@ export interface Shebang {
 }
 
 // A program is named by a path or a name, unlike the attributes of a Rust file (`#![allow(…)]`).
-const FIRST_LINE = /^\uFEFF?#![ \t]*([\w./+-][^\s]*)[ \t]*([^\r\n]*)/;
+const FIRST_LINE = /^\uFEFF?#![ \t]*([\w./+][^\s]*)[ \t]*([^\r\n]*)/;
 const SPLIT_OPTION = /^(?:-v?S\s*|--split-string(?:=|\s+))/;
 
 /**

@@ -4,6 +4,7 @@ import type * as z from 'zod';
 import { AppError } from '../../../core/errors.ts';
 import { formatDuration } from '../../../core/text/format.ts';
 import { formatCredits } from '../../../core/text/format.ts';
+import { commandTitle } from '../../../remote/protocol/command.ts';
 import type { jobCreated, LogEventData } from '../../../remote/protocol/schemas.ts';
 import type { Submission } from '../../../remote/protocol/submission.ts';
 import type { Executor, RunnableJob } from '../../executor/executor.ts';
@@ -28,7 +29,7 @@ import {
   MAX_STORED_BYTES,
 } from './checkUpload.ts';
 import { SpooledUpload } from './spooledUpload.ts';
-import { checkRunnable, parseCommand, parseSubmission } from './parseSubmission.ts';
+import { checkRunnable, parseScript, parseSubmission } from './parseSubmission.ts';
 import { type ReceivedForm, receiveUpload } from './receiveUpload.ts';
 
 export interface AcceptContext extends UploadContext {
@@ -119,16 +120,17 @@ export async function addSubmittedJob(
   const check = upload.part === 'tarball' ? checkArchive : checkContents;
   const checked = await check(upload.received, id, context, signal);
   const spec = specOf(checked, { id, submission }, context);
-  await checkRunnable(spec.command[0], checked.files, (path) => checked.readStart(path));
+  if (spec.runs === 'script') await checkRunnable(spec.command[0], checked.files, (path) => checked.readStart(path));
   signal.throwIfAborted();
   const workspace = await checked.keep(spec);
-  const { script, project, max_runtime: maxRuntime } = submission;
+  const { script = '', command, project, max_runtime: maxRuntime } = submission;
   const outcome = await store.submit(
     {
       id,
       account,
       keyId: keyId ?? null,
-      script,
+      script: command === undefined ? script : commandTitle(command),
+      command: command === undefined ? null : JSON.stringify(command),
       project: project ?? null,
       machineClass: machineClass.name,
       maxRuntime,
@@ -197,7 +199,7 @@ function specOf(
   const environments = executor.keepsEnvironments() ? kept.nameOf(account, restrictedKey) : undefined;
   return {
     jobId: id,
-    command: parseCommand(submission.script, files),
+    ...programOf(submission, files),
     maxRuntimeSeconds: submission.max_runtime,
     killGraceMs,
     maxLogBytes,
@@ -209,6 +211,15 @@ function specOf(
     ...(submission.cluster && { cluster: submission.cluster }),
     ...(submission.volumes && { volumes: [...new Set(submission.volumes)] }),
   };
+}
+
+function programOf(
+  { script = '', command }: Submission,
+  files: CheckedUpload['files'],
+): Pick<RunnerSpec, 'runs' | 'command'> {
+  if (command === undefined) return { runs: 'script', command: parseScript(script, files) };
+  const [program = '', ...args] = command;
+  return { runs: 'command', command: [program, ...args] };
 }
 
 function refuseWithoutCredits(hold: number, { amount, limit, name = '' }: Spendable): void {

@@ -37,7 +37,7 @@ interface ArchivedFile {
  *
  * @throws AppError `bad-input` if the archive does not have the script.
  */
-export function parseCommand(script: string, files: readonly ArchivedFile[]): readonly [string, ...string[]] {
+export function parseScript(script: string, files: readonly ArchivedFile[]): readonly [string, ...string[]] {
   const words = splitWords(script);
   if (words === undefined) throw new AppError('bad-input', 'meta.script: a quote is not closed.');
   const [name = '', ...args] = words;

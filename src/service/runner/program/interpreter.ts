@@ -65,11 +65,16 @@ export function installedKinds(searchPath: string): readonly ScriptKindName[] {
  */
 export function programFor(script: JobScript, { searchPath, packages, isVisible }: JobMachine): ProgramCall {
   const programs = programsOnMachine(searchPath);
+  const named = (name: string): ProgramCall => {
+    const found = namedOnMachine(name, searchPath);
+    if (found === undefined) throw missingNamed(name, script);
+    return found;
+  };
   return chooseProgram(script, packages, {
-    named: (name) => programNamed(name, script, { programs, searchPath }),
+    named,
     at: (path) => {
       // Windows has no such paths, and its scripts are shared with other systems.
-      if (process.platform === 'win32') return programNamed(basename(path), script, { programs, searchPath });
+      if (process.platform === 'win32') return named(basename(path));
       const file = resolve(script.workspace, path);
       if (isVisible(file) && isAccessible(file, constants.X_OK)) return call(file);
       throw missingAt(path, script, programs);
@@ -85,8 +90,7 @@ export function programFor(script: JobScript, { searchPath, packages, isVisible 
 
 /** The program that runs a script in a container, which looks for it in its own search path. */
 export function programInContainer(script: JobScript, packages: JobPackages | undefined): ProgramCall {
-  const python = packages && pythonOf(packages);
-  const named = (name: string): ProgramCall => call(PYTHONS.has(name) ? (python ?? name) : name);
+  const named = (name: string): ProgramCall => namedInContainer(name, packages);
   return chooseProgram(script, packages, {
     named,
     at: call,
@@ -124,17 +128,19 @@ function startsByName({ program, isLookedUp }: Shebang, packages: JobPackages | 
   return PYTHONS.has(basename(program)) && packages !== undefined && pythonOf(packages) !== undefined;
 }
 
-function programNamed(
-  name: string,
-  script: JobScript,
-  { programs, searchPath }: { readonly programs: ProgramFinder; readonly searchPath: string },
-): ProgramCall {
+/** A program by its name; undefined if the machine does not have it. @throws AppError `missing` without any Python 3. */
+export function namedOnMachine(name: string, searchPath: string): ProgramCall | undefined {
   // Many systems have only one of the two names.
   if (PYTHONS.has(name)) return call(findPython(undefined, searchPath));
-  const file = programs.find([name]);
+  const file = programsOnMachine(searchPath).find([name]);
   if (file !== undefined) return call(file);
-  if (name === NODE) return ownNode();
-  throw missingNamed(name, script);
+  return name === NODE ? ownNode() : undefined;
+}
+
+/** A program by its name, which the container looks up. */
+export function namedInContainer(name: string, packages: JobPackages | undefined): ProgramCall {
+  const python = packages && pythonOf(packages);
+  return call(PYTHONS.has(name) ? (python ?? name) : name);
 }
 
 /** The Node.js that runs this. The machine may have no other. */

@@ -16,7 +16,10 @@ import type { Emitter } from '../../../core/processes/lifetime.ts';
 const SUBMITTED = {
   id: text('id'),
   account: text('account'),
+  /** With its arguments; the title of a command. */
   script: text('script'),
+  /** The words of a command, as JSON; null for a script. */
+  command: nullable(text('command')),
   project: nullable(text('project')),
   machineClass: text('machine_class'),
   /** Seconds. */

@@ -4,6 +4,7 @@ import { parseRunnerSpec } from '../../../../src/service/jobFiles/runnerSpec.ts'
 
 const SPEC = {
   jobId: 'job-1',
+  runs: 'script',
   command: ['train.py', '--epochs', '3'],
   maxRuntimeSeconds: 60,
   killGraceMs: 500,
@@ -13,13 +14,18 @@ const SPEC = {
 };
 
 test('a stored runner spec is read as it was written, with and without an environment', () => {
-  for (const spec of [SPEC, { ...SPEC, venv: null }, { ...SPEC, venv: { requirements: 'requirements.txt' } }]) {
+  for (const spec of [
+    SPEC,
+    { ...SPEC, runs: 'command' },
+    { ...SPEC, venv: null },
+    { ...SPEC, venv: { requirements: 'requirements.txt' } },
+  ]) {
     deepEqual(parseRunnerSpec(JSON.stringify(spec)), spec);
   }
 });
 
-test('a runner spec of a job that an earlier version accepted gets the default limit of output', () => {
-  const { maxLogBytes: _, ...old } = SPEC;
+test('a runner spec of a job that an earlier version accepted runs a script, with the default limit of output', () => {
+  const { maxLogBytes: _1, runs: _2, ...old } = SPEC;
   deepEqual(parseRunnerSpec(JSON.stringify(old)), { ...SPEC, maxLogBytes: 64_000_000 });
 });
 

@@ -84,6 +84,7 @@ test('a job has what its submission set, and nothing of its run and end', async 
     stopReason: null,
     unpricedCpus: null,
     unpricedGpus: null,
+    command: null,
   };
   assert.deepEqual(job, { ...newJob('a', { project: 'demo' }), ...unset, state: 'queued', logOffset: 0 });
 });

@@ -33,6 +33,7 @@ const DECLARED: Readonly<Record<string, number>> = {
   identities: 0,
   'secrets.redacts_results': 5,
   'jobs.cancel_reason': 0,
+  'jobs.command': 0,
   'jobs.executor_id': 0,
   'jobs.group_name': 3,
   'jobs.key_id': 3,
