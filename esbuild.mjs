@@ -271,8 +271,8 @@ const programs = {
     askpass: 'src/machines/ssh/askpassClient.ts',
     jobRunner: 'src/service/runner/jobRunner.ts',
     machineService: 'src/service/machine/machineService.ts',
-    indexWorker: 'src/retrieval/building/indexWorker.ts',
-    modelWorker: 'src/retrieval/embedding/modelWorker.ts',
+    indexWorker: 'src/retrieval/index/indexWorker.ts',
+    modelWorker: 'src/retrieval/semantic/modelWorker.ts',
     flowRunner: 'src/flows/run/child/flowRunner.ts',
     // The extension's background programs and its chat can be modules, which share what they have in common with the command line.
     worker: 'src/extension/threads/worker.ts',

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { roleOf } from '../src/retrieval/ranking/roles.ts';
+import { roleOf } from '../src/retrieval/search/roles.ts';
 import { readCommits } from '../src/workspace/git/commitLog.ts';
 import { interval } from './ranking/bootstrap.ts';
 import { indexFolder } from './ranking/indexedFolder.ts';

@@ -2,7 +2,7 @@
 // lay it out, and how many lines cross. Read: parse the source and follow its flows, without anything cached.
 import { readFlows } from '../src/flows/project/flowProject.ts';
 import type { FlowGraph } from '../src/flows/graph/graph.ts';
-import { type FlowLayout, layoutFlow } from '../src/flows/drawing/flowLayout.ts';
+import { type FlowLayout, layoutFlow } from '../src/flows/layout/flowLayout.ts';
 import type { LayoutGraph } from '../src/flows/layout/shape.ts';
 import { countLineCrossings, type DrawnLine } from './support/lineCrossings.ts';
 import { dagreLayout, Graph } from './support/dagre.ts';

@@ -3,7 +3,7 @@
 // editor's other work and other programs would blur a clock.
 import { FlowReader } from '../src/flows/project/flowReader.ts';
 import type { FlowFile, FlowGraph } from '../src/flows/graph/graph.ts';
-import { type FlowLayout, layoutFlow } from '../src/flows/drawing/flowLayout.ts';
+import { type FlowLayout, layoutFlow } from '../src/flows/layout/flowLayout.ts';
 import { dagreLayout, Graph } from './support/dagre.ts';
 import { syntheticFlow } from './support/syntheticFlow.ts';
 

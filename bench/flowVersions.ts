@@ -1,7 +1,7 @@
 // What it takes to compare two versions of a flow with 200 nodes and to draw what changed: two readings, the comparison, and the layout
 // of both in one drawing. The limit is for the comparison and the drawing, after the versions were read.
-import { drawFlow } from '../src/flows/drawing/drawing.ts';
-import { layoutFlow } from '../src/flows/drawing/flowLayout.ts';
+import { drawFlow } from '../src/flows/layout/drawing.ts';
+import { layoutFlow } from '../src/flows/layout/flowLayout.ts';
 import { compareFlows } from '../src/flows/project/flowChanges.ts';
 import { readVersion } from '../src/flows/project/versionReader.ts';
 import { flowSource, syntheticFlow } from './support/syntheticFlow.ts';

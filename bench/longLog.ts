@@ -8,9 +8,9 @@ import { basename, join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { LogTail } from '../src/extension/jobs/log/logTail.ts';
 import { EventSpool } from '../src/jobs/log/spool.ts';
-import { containing, findInLog, isErrorLine } from '../src/jobs/logView/findInLog.ts';
-import { LogParts } from '../src/jobs/logView/logParts.ts';
-import { ViewText } from '../src/jobs/logView/viewText.ts';
+import { containing, findInLog, isErrorLine } from '../src/jobs/log/findInLog.ts';
+import { LogParts } from '../src/jobs/log/logParts.ts';
+import { ViewText } from '../src/jobs/log/viewText.ts';
 
 const LINES = 1_000_000;
 const MAX_MEMORY_MB = 150;

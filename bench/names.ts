@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Index } from '../src/retrieval/index/index.ts';
-import { roleOf } from '../src/retrieval/ranking/roles.ts';
+import { roleOf } from '../src/retrieval/search/roles.ts';
 import { partsOf } from '../src/retrieval/tokenizer/wordAnalyzer.ts';
 import { randomFrom } from '../test/random.ts';
 import { interval } from './ranking/bootstrap.ts';

@@ -34,8 +34,8 @@ function threadCpuMs(): number {
 const index = new SearchIndex({
   home,
   program: await bundleProgram(join(ROOT, 'src/extension/threads/folderIndexWorker.ts'), home),
-  workerProgram: await bundleProgram(join(ROOT, 'src/retrieval/building/indexWorker.ts'), home),
-  modelProgram: join(ROOT, 'src/retrieval/embedding/modelWorker.ts'),
+  workerProgram: await bundleProgram(join(ROOT, 'src/retrieval/index/indexWorker.ts'), home),
+  modelProgram: join(ROOT, 'src/retrieval/semantic/modelWorker.ts'),
   folders: () => [{ path: folder, isTrusted: false }],
   isPaused: false,
   log: createLogger((_level, line) => print(line)),

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
-import { explainScore } from '../src/retrieval/ranking/explanation.ts';
+import { explainScore } from '../src/retrieval/search/explanation.ts';
 import { readCommits } from '../src/workspace/git/commitLog.ts';
 import { openNearChunks } from './ranking/nearChunks.ts';
 import { indexFolder } from './ranking/indexedFolder.ts';

@@ -217,7 +217,7 @@ async function indexOnce(folder: string, worker: string, processor?: number): Pr
 }
 
 async function measureFolder(folder: string): Promise<void> {
-  const worker = await bundleProgram(join(ROOT, 'src/retrieval/building/indexWorker.ts'), scratch);
+  const worker = await bundleProgram(join(ROOT, 'src/retrieval/index/indexWorker.ts'), scratch);
   const all = await indexOnce(folder, worker);
   say(
     `the whole of ${folder}: ${all.files} files read, cut and indexed in ${all.wallMs.toFixed(0)} ms, ` +

@@ -5,8 +5,8 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { VectorStore } from '../src/retrieval/vectors/vectorStore.ts';
-import { QuantizedRows } from '../src/retrieval/vectors/quantizedRows.ts';
+import { VectorStore } from '../src/retrieval/semantic/vectorStore.ts';
+import { QuantizedRows } from '../src/retrieval/semantic/quantizedRows.ts';
 import { randomFrom } from '../test/random.ts';
 import { openVectorPeers } from './support/vectorPeers.ts';
 

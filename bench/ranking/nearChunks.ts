@@ -2,7 +2,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { openEmbedder } from '../../src/agents/rag/openEmbedder.ts';
 import type { Index } from '../../src/retrieval/index/index.ts';
 import { FolderVectors } from '../../src/retrieval/semantic/folderVectors.ts';
-import type { NearChunk } from '../../src/retrieval/ranking/nearChunks.ts';
+import type { NearChunk } from '../../src/retrieval/search/nearChunks.ts';
 
 // As many as a search of a folder takes.
 const NEAR = 100;

@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Chunk } from '../../src/retrieval/chunks/chunk.ts';
-import { readIndexedFile } from '../../src/retrieval/building/indexedFile.ts';
+import { readIndexedFile } from '../../src/retrieval/index/indexedFile.ts';
 
 const SKIPPED = new Set(['.git', 'node_modules']);
 // A sentence of a comment: words that a person might look for.

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { isAbort, messageOf } from '../core/errors.ts';
 import { Redactor } from '../core/redact.ts';
-import { answerCompletion, COMPLETION_REQUEST } from './completion/complete.ts';
+import { answerCompletion, COMPLETION_REQUEST } from './command/complete.ts';
 import {
   type Context,
   type InputStream,
@@ -14,7 +14,7 @@ import {
 } from './command/commandContext.ts';
 import { describeFailure, EXIT, type Failure } from './command/exit.ts';
 import { adminVerb } from './admin/adminVerbs.ts';
-import { completionVerb } from './completion/completionVerb.ts';
+import { completionVerb } from './command/completionVerb.ts';
 import { flowVerb } from './flows/flowVerbs.ts';
 import { addHelpCommands } from './command/helpCommand.ts';
 import { mcpVerb } from './mcp/mcpVerb.ts';

@@ -22,7 +22,7 @@ import { registerResults } from './results/registerResults.ts';
 import { registerSearch } from './search/registerSearch.ts';
 import type { Search } from './search/search.ts';
 import type { Shell } from './shell.ts';
-import { showStatus } from './status/statusBar.ts';
+import { showStatus } from './statusBar.ts';
 import { SubmitMemory } from './submit/preflight/submitMemory.ts';
 import { registerSubmit } from './submit/registerSubmit.ts';
 import { registerSweeps } from './sweeps/registerSweeps.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { formatBytes, formatCount } from '../core/text/format.ts';
-import { previewRetention, type RetentionPreview } from './admin/operations/diskOperations.ts';
+import { previewRetention, type RetentionPreview } from './admin/diskOperations.ts';
 import type { RetentionSettings } from './config/configSections.ts';
 import { type ExecutorCheck, problemOf } from './executor/executorKind.ts';
 import { filesFolderOf } from './folders/filesFolder.ts';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { formatBytes } from '../core/text/format.ts';
-import type { RetentionPreview } from './admin/operations/diskOperations.ts';
+import type { RetentionPreview } from './admin/diskOperations.ts';
 import { checkRetention } from './checkRetention.ts';
 import { type ExecutorCheck, problemOf } from './executor/executorKind.ts';
 import { EXECUTORS, type Executors } from './executors.ts';

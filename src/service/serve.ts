@@ -21,7 +21,7 @@ import { JobFiles } from './jobFiles/jobFiles.ts';
 import type { ServeOptions } from './serveOptions.ts';
 import { buildParts, type RegisteredRoute } from './serviceParts.ts';
 import { removeStateFile, writeStateFile } from './stateFile.ts';
-import { recordStart } from './store/audit/startEntry.ts';
+import { recordStart } from './store/accounts/startEntry.ts';
 import { keyDigest } from './store/accounts/apiKeys.ts';
 import { toMicro } from './store/accounts/creditLedger.ts';
 import { Store } from './store/store.ts';

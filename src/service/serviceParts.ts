@@ -19,7 +19,7 @@ import { createApp } from './http/app.ts';
 import { isLoopbackAddress } from './http/access/auth.ts';
 import type { KeyAuthenticator } from './http/access/keyAuthenticator.ts';
 import { OperatorLinks } from './http/page/operatorLinks.ts';
-import { ConnectionLimit } from './http/limits/connectionLimit.ts';
+import { ConnectionLimit } from './http/access/connectionLimit.ts';
 import { HttpServer } from './http/httpServer.ts';
 import type { RequestMonitor } from './http/requestMonitor.ts';
 import { Submissions } from './http/submit/submissions.ts';

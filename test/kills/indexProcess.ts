@@ -18,7 +18,7 @@ const [root = '', home = '', seed = '1'] = process.argv.slice(2);
 const random = seeded(Number(seed));
 const anyPath = (): string => `d${random(3)}/f${random(6)}.txt`;
 const print = (line: IndexLine): unknown => writeSync(1, `${JSON.stringify(line)}\n`);
-const workerProgram = join(import.meta.dirname, '../../src/retrieval/building/indexWorker.ts');
+const workerProgram = join(import.meta.dirname, '../../src/retrieval/index/indexWorker.ts');
 const index = await Index.open({ root, home, workerProgram });
 await index.sync((await selectSearchable(root, { isTrusted: false })).files);
 print({ type: 'all', files: Object.fromEntries([...index.sources()].map(({ path, hash: known }) => [path, known])) });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { debugConfiguration } from '../../src/flows/run/process/debugConfiguration.ts';
+import { debugConfiguration } from '../../src/flows/run/start/debugConfiguration.ts';
 import { FlowFolder, RUNTIME } from './support/flowChild.ts';
 
 const FLOW = `import { Flow, Node } from 'farwharf/agents';

@@ -5,7 +5,7 @@ import { copyFile, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promi
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { temporaryExamples } from '../../scripts/trackedFiles.ts';
-import { FlowJob } from '../../src/flows/run/job/flowJob.ts';
+import { FlowJob } from '../../src/flows/run/start/flowJob.ts';
 import type { RunEvent } from '../../src/flows/run/protocol/runEvent.ts';
 import { readEvents } from '../../src/flows/run/history/runFiles.ts';
 import { runFolder } from '../../src/flows/run/history/runFolder.ts';

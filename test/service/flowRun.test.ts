@@ -7,7 +7,7 @@ import { processIdentity } from '../../src/core/processes/processTree.ts';
 import type { FlowOutcome } from '../../src/flows/run/protocol/flowOutcome.ts';
 import { findChoice } from '../../src/flows/graph/flowChoice.ts';
 import { readFlows } from '../../src/flows/project/flowProject.ts';
-import { runFlow } from '../../src/flows/run/process/runFlow.ts';
+import { runFlow } from '../../src/flows/run/start/runFlow.ts';
 import { COUNTER, FlowFolder, RUNTIME } from './support/flowChild.ts';
 
 const NODES = `import { Flow, Node } from 'farwharf/agents';\n`;

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { processIdentity } from '../../src/core/processes/processTree.ts';
-import { findNetworkNamespace } from '../../src/flows/run/process/networkNamespace.ts';
+import { findNetworkNamespace } from '../../src/flows/run/start/networkNamespace.ts';
 import { jsonLines, Scratch, until } from './commandLine.ts';
 
 /** A test as someone else may write it: nothing is recorded, so all of its flow runs live. */

@@ -10,14 +10,14 @@ import { after, before, test, type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { AppError } from '../../src/core/errors.ts';
-import { findModelLibrary, installModelLibrary } from '../../src/retrieval/embedding/modelLibrary.ts';
+import { findModelLibrary, installModelLibrary } from '../../src/retrieval/semantic/modelLibrary.ts';
 import { RAGNode, type RetrievedChunk } from '../../src/agents/index.ts';
-import { LocalEmbedder, type LocalEmbedderOptions } from '../../src/retrieval/embedding/localEmbedder.ts';
-import lockFile from '../../src/retrieval/embedding/modelLibraryLock.json' with { type: 'json' };
+import { LocalEmbedder, type LocalEmbedderOptions } from '../../src/retrieval/semantic/localEmbedder.ts';
+import lockFile from '../../src/retrieval/semantic/modelLibraryLock.json' with { type: 'json' };
 import { makeArchive } from './support/archive.ts';
 import { expectedVector, writeTinyModel } from './support/tinyModel.ts';
 
-const program = join(import.meta.dirname, '../../src/retrieval/embedding/modelWorker.ts');
+const program = join(import.meta.dirname, '../../src/retrieval/semantic/modelWorker.ts');
 let base: string;
 let home: string;
 let unavailable: string | undefined;

@@ -26,7 +26,7 @@ import { inspectSearchable, selectSearchable } from '../../src/workspace/select/
 import { until } from './commandLine.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const WORKER = join(ROOT, 'src/retrieval/building/indexWorker.ts');
+const WORKER = join(ROOT, 'src/retrieval/index/indexWorker.ts');
 const BUSY_WRITER = join(ROOT, 'test/kills/indexProcess.ts');
 const NOBODY = 65_534;
 const ANIMALS = ['okapi', 'tapir', 'lemur'];

@@ -23,27 +23,26 @@ const LAYERS: Record<string, readonly string[]> = {
  * The folders of each layer: each may import those before it in the list, besides itself. `.` is the layer's own folder.
  */
 const FOLDERS: Record<string, string> = {
-  core: '. text files processes rpc network oidc',
+  core: '. text files processes rpc network',
   remote: 'protocol http events transfers .',
   workspace: 'files scripts environments secrets git archive select pack extract results',
   retrieval: `
-    chunks kernel/assembly kernel tokenizer segments search ranking building index vectors embedding
-    semantic server .`,
+    chunks kernel/assembly kernel tokenizer segments search index semantic server .`,
   library: '.',
   agents: 'schema tools records run graph llm chat rag .',
   machines: 'ssh install .',
-  jobs: 'service signIn ledger archives source selection batch contents submitted log logView metrics plan send profiles sweeps submit results browsing report failure agentTools',
+  jobs: 'service signIn ledger archives source selection batch contents log metrics plan send profiles sweeps submit results report failure agentTools',
   flows: `
-    graph syntax interpreter reading editing language layout drawing reach project migration traces
-    run/protocol run/loading run/models run/process run/job run/history run/testing run/evals run/child`,
+    graph syntax interpreter reading editing language layout project migration traces
+    run/protocol run/loading run/start run/history run/testing run/evals run/child`,
   service: `
-    store/database store/jobs store/accounts store/audit store config cgroups jobFiles folders executor contents runner/usage runner/environment
-    runner/program runner/output runner process slurm/batch slurm slurm/proposal health disk jobs streams http/limits http/access signIn
-    http/submit http/page/views http/page http admin/operations admin . machine`,
-  cli: 'terminal command completion session account jobs flows sweeps submit search admin mcp machines .',
+    store/database store/jobs store/accounts store config cgroups jobFiles folders executor contents runner/usage runner/environment
+    runner/program runner/output runner process slurm/batch slurm slurm/proposal health disk jobs streams http/access signIn
+    http/submit http/page http admin . machine`,
+  cli: 'terminal command account jobs flows sweeps submit search admin mcp machines .',
   extension: `
-    threads contributions ui workspace account agents jobs/store jobs/list jobs/log jobs/page jobs failures results submit/preflight sweeps
-    status submit tasks search/answers search/index search flows/documents flows/prompts flows/runs flows/canvas flows/language flows .`,
+    threads contributions ui workspace account agents jobs/store jobs/list jobs/log jobs failures results submit/preflight sweeps
+    submit tasks search/index search flows/documents flows/runs flows/canvas flows/language flows .`,
   webview: 'canvas/dom canvas/state canvas/scene canvas/actions canvas/panels canvas jobPage sweepPage',
 };
 const SOURCE = join(import.meta.dirname, '../../src');

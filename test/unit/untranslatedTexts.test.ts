@@ -17,8 +17,8 @@ const NO_TEXTS: Readonly<Record<string, readonly string[]>> = {
   'extension/jobs/log/jobLog.ts': ["'Farwharf Job'"],
   'extension/jobs/log/logDocuments.ts': ['`${FOLDER}${name} (part ${index + 1}).log`'],
   'extension/submit/profileEditor.ts': ["'farwharf profiles'"],
-  'extension/search/answers/answers.ts': ["'Answer'"],
-  'extension/status/statusText.ts': ["'Farwharf'"],
+  'extension/search/answers.ts': ["'Answer'"],
+  'extension/statusText.ts': ["'Farwharf'"],
   // The title in a page's HTML, which no window shows.
   'extension/flows/canvas/canvasPanel.ts': ["'Flow'"],
   'extension/ui/openPage.ts': ["'Job'", "'Sweep'"],
@@ -35,7 +35,7 @@ const NO_TEXTS: Readonly<Record<string, readonly string[]>> = {
     "'was stopped'",
     '`The process that runs tools ${why}. Try again.`',
   ],
-  'extension/search/answers/excerpts.ts': [
+  'extension/search/excerpts.ts': [
     "'You answer questions about the files of a folder. Below are excerpts of them, each under its number, path and lines; every line begins with its number.'",
     "'Answer from the excerpts alone. After each statement cite where it comes from, as path:line or path:first-last, exactly as the paths are written.'",
     "'When the excerpts do not answer the question, say so and say what is missing. Be brief. Write Markdown.'",
@@ -61,7 +61,7 @@ const NO_TEXTS: Readonly<Record<string, readonly string[]>> = {
   'extension/search/editorPreview.ts': ["'1px solid'"],
   'extension/flows/runs/flowInputs.ts': ['`shared.${key}`'],
   'extension/account/authenticationProvider.ts': ["'Farwharf'"],
-  'extension/account/connectMachine.ts': ["'user@gpu-box'"],
+  'extension/account/newMachine.ts': ["'user@gpu-box'"],
   'extension/account/signIn.ts': ["'known hosts'", '`ssh ${destination}`', "'https://gpu.example.org'"],
   // Names of features in the extension log, and keys of stored values, locks and rows.
   'extension/features.ts': ["'status bar'"],

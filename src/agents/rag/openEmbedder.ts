@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import OpenAI from 'openai';
 import { AppError } from '../../core/errors.ts';
 import { farwharfHome } from '../../core/files/home.ts';
-import type { Embedder } from '../../retrieval/embedding/embedTexts.ts';
-import { openChosenModel } from '../../retrieval/embedding/localEmbedder.ts';
+import type { Embedder } from '../../retrieval/semantic/embedTexts.ts';
+import { openChosenModel } from '../../retrieval/semantic/localEmbedder.ts';
 import { embeddingPrice } from '../llm/prices.ts';
 import { type Endpoint, resolveEndpoint } from '../llm/providers.ts';
 import { endpointKey } from '../llm/endpointKey.ts';
@@ -93,7 +93,7 @@ function modelProgram(here: string | undefined): string {
 }
 
 function modelProgramFrom(here: string): string {
-  if (here.endsWith('.ts')) return '../../retrieval/embedding/modelWorker.ts';
+  if (here.endsWith('.ts')) return '../../retrieval/semantic/modelWorker.ts';
   return here.includes('/chunks/') ? '../modelWorker.mjs' : 'modelWorker.mjs';
 }
 

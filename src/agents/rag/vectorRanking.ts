@@ -1,8 +1,8 @@
 import type { Chunk } from '../../retrieval/chunks/chunk.ts';
 import type { Hit } from '../../retrieval/keywordIndex.ts';
-import type { Embedder } from '../../retrieval/embedding/embedTexts.ts';
-import { embedTexts, type KeyedText } from '../../retrieval/embedding/embedTexts.ts';
-import { textKey, VectorStore } from '../../retrieval/vectors/vectorStore.ts';
+import type { Embedder } from '../../retrieval/semantic/embedTexts.ts';
+import { embedTexts, type KeyedText } from '../../retrieval/semantic/embedTexts.ts';
+import { textKey, VectorStore } from '../../retrieval/semantic/vectorStore.ts';
 import { AppError } from '../../core/errors.ts';
 
 /**

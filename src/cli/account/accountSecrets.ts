@@ -8,7 +8,7 @@ import type { RemoteClient } from '../../remote/client.ts';
 import { REDACTED_RESULTS_FEATURE, secretName, secretValue, type StoredSecret } from '../../remote/protocol/secret.ts';
 import type { Context } from '../command/commandContext.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';
-import { Session } from '../session/session.ts';
+import { Session } from '../command/session.ts';
 import { printable, printableText } from '../../core/text/printable.ts';
 
 const COLUMNS: readonly RecordColumn<StoredSecret>[] = [

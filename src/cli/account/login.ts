@@ -1,7 +1,7 @@
 import { AppError, messageOf } from '../../core/errors.ts';
 import { farwharfHome } from '../../core/files/home.ts';
 import { requireOwnHome } from '../../core/files/ownFiles.ts';
-import { createBoundedFetch } from '../../core/oidc/boundedFetch.ts';
+import { createBoundedFetch } from '../../core/network/boundedFetch.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { keyInEnvironment } from '../../jobs/service/hostKey.ts';
 import { type DevicePrompt, signInByDevice } from '../../jobs/signIn/deviceFlow.ts';

@@ -6,7 +6,7 @@ import { currentPeriods, describeSpending } from '../../jobs/ledger/spending.ts'
 import { hasNoCredits, type Rate, readBalance, readRateCard } from '../../jobs/plan/estimate.ts';
 import { readVolumes } from '../../jobs/plan/volumeFindings.ts';
 import type { Context } from '../command/commandContext.ts';
-import { Session } from '../session/session.ts';
+import { Session } from '../command/session.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';
 
 /** The prices, unless no class has one, and the cores and GPUs of classes without a price. */

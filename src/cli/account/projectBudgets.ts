@@ -5,7 +5,7 @@ import { writeBudget } from '../../jobs/ledger/projectBudgets.ts';
 import { type BudgetState, budgetStates } from '../../jobs/plan/budgetCheck.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';
 import type { Context } from '../command/commandContext.ts';
-import { Session } from '../session/session.ts';
+import { Session } from '../command/session.ts';
 
 /** How jobs without a project are written on the command line. */
 const NO_PROJECT = '-';

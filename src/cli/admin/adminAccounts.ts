@@ -4,7 +4,7 @@ import { formatBytes, formatCount, formatCredits, formatDuration } from '../../c
 import { printableLine } from '../../core/text/printable.ts';
 import { readNamedFile } from '../../core/files/namedFile.ts';
 import { withoutByteOrderMark } from '../../core/text/textEncoding.ts';
-import type { AdminAccount } from '../../service/admin/operations/accountOperations.ts';
+import type { AdminAccount } from '../../service/admin/accountOperations.ts';
 import type { AddAccountFlags, AdminFlags, EditAccountFlags, LimitFlags, LinkFlags } from './adminFlags.ts';
 import { askAdmin, findAdmin } from './adminService.ts';
 import { adminCommand } from './dataFolder.ts';

@@ -1,7 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import { formatCount, formatCredits } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
-import type { AdminBudget, AdminGroup } from '../../service/admin/operations/budgetOperations.ts';
+import type { AdminBudget, AdminGroup } from '../../service/admin/budgetOperations.ts';
 import { adminCommand } from './dataFolder.ts';
 import type { Context } from '../command/commandContext.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
 import { formatCount } from '../../core/text/format.ts';
 import type { Admin } from '../../service/admin/adminClient.ts';
-import type { DrainState } from '../../service/admin/operations/serviceOperations.ts';
+import type { DrainState } from '../../service/admin/serviceOperations.ts';
 import { adminCommand } from './dataFolder.ts';
 import type { Context } from '../command/commandContext.ts';
 import type { AdminFlags, DrainFlags } from './adminFlags.ts';

@@ -1,7 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import { formatBytes, formatCredits, formatDuration, formatMeasured } from '../../core/text/format.ts';
 import { describeHours, hoursOf } from '../../core/text/machineHours.ts';
-import type { AdminJob, AdminJobDetails } from '../../service/admin/operations/jobOperations.ts';
+import type { AdminJob, AdminJobDetails } from '../../service/admin/jobOperations.ts';
 import type { Admin } from '../../service/admin/adminClient.ts';
 import { isFinalState } from '../../remote/protocol/states.ts';
 import type { Context } from '../command/commandContext.ts';

@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { formatCredits } from '../../core/text/format.ts';
-import type { AdminKey } from '../../service/admin/operations/keyOperations.ts';
+import type { AdminKey } from '../../service/admin/keyOperations.ts';
 import type { AddKeyFlags, AdminFlags } from './adminFlags.ts';
 import { parseCredits } from './adminAccounts.ts';
 import { askAdmin } from './adminService.ts';

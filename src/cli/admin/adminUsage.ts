@@ -1,7 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import { formatCredits } from '../../core/text/format.ts';
 import type { OperationOutput } from '../../service/admin/operations.ts';
-import { USAGE_GROUPS, type UsageGroup, type UsageRow } from '../../service/admin/operations/usageOperations.ts';
+import { USAGE_GROUPS, type UsageGroup, type UsageRow } from '../../service/admin/usageOperations.ts';
 import type { UsageFlags } from './adminFlags.ts';
 import { findAdmin } from './adminService.ts';
 import type { Context } from '../command/commandContext.ts';

@@ -14,7 +14,7 @@ import { runEval } from '../../flows/run/evals/evalRun.ts';
 import { EvalStore } from '../../flows/run/evals/evalStore.ts';
 import type { AskJudge } from '../../flows/run/evals/judge.ts';
 import { RunHistory } from '../../flows/run/history/runHistory.ts';
-import { runPrompt } from '../../flows/run/models/promptRun.ts';
+import { runPrompt } from '../../flows/run/start/promptRun.ts';
 import type { Context } from '../command/commandContext.ts';
 import { EXIT } from '../command/exit.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';

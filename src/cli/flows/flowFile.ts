@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { diskHost } from '../../flows/project/diskHost.ts';
 import { FlowProject, readFlows } from '../../flows/project/flowProject.ts';
-import type { StepReach } from '../../flows/reach/changedSteps.ts';
+import type { StepReach } from '../../flows/project/changedSteps.ts';
 import type { FlowFile } from '../../flows/graph/graph.ts';
 import type { Context } from '../command/commandContext.ts';
 import { readNamedFile } from '../../core/files/namedFile.ts';

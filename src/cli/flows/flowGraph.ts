@@ -1,11 +1,11 @@
 import { AppError } from '../../core/errors.ts';
 import type { FlowFile, FlowGraph } from '../../flows/graph/graph.ts';
-import { graphToMermaid } from '../../flows/drawing/graphToMermaid.ts';
-import { graphToSvg } from '../../flows/drawing/graphToSvg.ts';
+import { graphToMermaid } from '../../flows/layout/graphToMermaid.ts';
+import { graphToSvg } from '../../flows/layout/graphToSvg.ts';
 import { diskHost } from '../../flows/project/diskHost.ts';
 import { mergeExact } from '../../flows/graph/mergeExact.ts';
-import { readByRunning } from '../../flows/run/process/readByRunning.ts';
-import { layoutFlow } from '../../flows/drawing/flowLayout.ts';
+import { readByRunning } from '../../flows/run/start/readByRunning.ts';
+import { layoutFlow } from '../../flows/layout/flowLayout.ts';
 import type { Context } from '../command/commandContext.ts';
 import type { FlowGraphFlags } from './flowFlags.ts';
 import { readFlowFile } from './flowFile.ts';

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { AppError } from '../../core/errors.ts';
 import { farwharfHome } from '../../core/files/home.ts';
-import { FlowJob, isFlowScript } from '../../flows/run/job/flowJob.ts';
+import { FlowJob, isFlowScript } from '../../flows/run/start/flowJob.ts';
 import { checkAnswer } from '../../flows/run/history/answerRun.ts';
 import { checkpointBefore } from '../../flows/run/history/rerun.ts';
 import { findJobRun, readIfThere } from '../../flows/run/history/runFiles.ts';

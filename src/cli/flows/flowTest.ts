@@ -8,7 +8,7 @@ import { findFlowTests, flowTestPath } from '../../flows/run/testing/flowTestFil
 import { pinFlowTest } from '../../flows/run/testing/flowTestPin.ts';
 import { type FlowTestResult, runFlowTest } from '../../flows/run/testing/flowTestRun.ts';
 import type { FlowTestOptions } from '../../flows/run/testing/testedRun.ts';
-import { describeOpenNetwork, findNetworkNamespace } from '../../flows/run/process/networkNamespace.ts';
+import { describeOpenNetwork, findNetworkNamespace } from '../../flows/run/start/networkNamespace.ts';
 import { readReachOf } from './flowFile.ts';
 import type { Context } from '../command/commandContext.ts';
 import { EXIT } from '../command/exit.ts';

@@ -3,8 +3,8 @@ import { AppError } from '../../core/errors.ts';
 import { formatCount } from '../../core/text/format.ts';
 import { farwharfHome } from '../../core/files/home.ts';
 import { printableLine } from '../../core/text/printable.ts';
-import { browseResults, takeResults } from '../../jobs/browsing/browse.ts';
-import { BrowsedResults } from '../../jobs/browsing/browsedResults.ts';
+import { browseResults, takeResults } from '../../jobs/results/browse.ts';
+import { BrowsedResults } from '../../jobs/results/browsedResults.ts';
 import { downloadResults } from '../../jobs/results/resultDownload.ts';
 import {
   type CheckedFolder,
@@ -20,11 +20,11 @@ import type { RemoteClient } from '../../remote/client.ts';
 import type { PlannedResult, ResultDecision } from '../../workspace/results/applyResults.ts';
 import type { Context } from '../command/commandContext.ts';
 import type { ConflictChoice } from '../command/flags.ts';
-import { findJobPlace, type JobPlace } from '../session/jobPlace.ts';
+import { findJobPlace, type JobPlace } from '../command/jobPlace.ts';
 import { Progress } from '../terminal/progressLine.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { resultsFolderOf } from '../../jobs/results/resultsFolder.ts';
-import { Session } from '../session/session.ts';
+import { Session } from '../command/session.ts';
 
 const SHOWN_FILES = 20;
 

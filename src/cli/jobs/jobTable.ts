@@ -10,8 +10,8 @@ import { classifyFailure } from '../../core/network/classifyFailure.ts';
 import { acceptedJobId, job as wireJob } from '../../remote/protocol/schemas.ts';
 import type { Context } from '../command/commandContext.ts';
 import { jobArgument } from '../command/jobArgument.ts';
-import { Session } from '../session/session.ts';
-import { settleUnanswered } from '../session/unansweredSubmit.ts';
+import { Session } from '../command/session.ts';
+import { settleUnanswered } from '../command/unansweredSubmit.ts';
 import { costColumns, rowCost } from '../command/costColumns.ts';
 import { answerTable, formatAge, type RecordColumn } from '../command/recordTable.ts';
 

@@ -6,9 +6,9 @@ import { EventSpool } from '../../jobs/log/spool.ts';
 import { ResultCounter } from '../../jobs/log/resultCounter.ts';
 import type { Context } from '../command/commandContext.ts';
 import { EXIT } from '../command/exit.ts';
-import { findJobPlace, type JobPlace } from '../session/jobPlace.ts';
+import { findJobPlace, type JobPlace } from '../command/jobPlace.ts';
 import { LogPrinter } from '../terminal/logPrinter.ts';
-import { Session, SLOW_MS } from '../session/session.ts';
+import { Session, SLOW_MS } from '../command/session.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { jobArgument } from '../command/jobArgument.ts';
 

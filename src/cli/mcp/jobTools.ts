@@ -9,7 +9,7 @@ import { recentLines } from '../../jobs/failure/recentLines.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
 import { resultsFolderOf } from '../../jobs/results/resultsFolder.ts';
 import { downloadInto } from '../jobs/jobResults.ts';
-import { Session } from '../session/session.ts';
+import { Session } from '../command/session.ts';
 import { confined } from './folderTools.ts';
 import { type Captured, firstItems, type ToolAnswer } from './toolCall.ts';
 import { AppError } from '../../core/errors.ts';

@@ -7,15 +7,15 @@ import type { Index } from '../../retrieval/index/index.ts';
 import { parseQuery } from '../../retrieval/search/query.ts';
 import type { EmbeddingEstimate } from '../../retrieval/semantic/folderVectors.ts';
 import { FolderVectors } from '../../retrieval/semantic/folderVectors.ts';
-import type { NearChunk } from '../../retrieval/ranking/nearChunks.ts';
+import type { NearChunk } from '../../retrieval/search/nearChunks.ts';
 import type { SemanticState } from '../../retrieval/semantic/folderVectors.ts';
 import {
   type EmbeddingChoice,
   readEmbeddingChoice,
   writeEmbeddingChoice,
 } from '../../retrieval/semantic/embeddingChoice.ts';
-import { hasModel, modelHub } from '../../retrieval/embedding/localEmbedder.ts';
-import { findModelLibrary, installModelLibrary } from '../../retrieval/embedding/modelLibrary.ts';
+import { hasModel, modelHub } from '../../retrieval/semantic/localEmbedder.ts';
+import { findModelLibrary, installModelLibrary } from '../../retrieval/semantic/modelLibrary.ts';
 import { confirm } from '../command/confirm.ts';
 import type { Context } from '../command/commandContext.ts';
 import { Progress } from '../terminal/progressLine.ts';

@@ -1,7 +1,7 @@
 import { printableLine } from '../../core/text/printable.ts';
 import type { IndexHit } from '../../retrieval/index/indexSearch.ts';
 import type { Highlighter } from '../../retrieval/index/highlights.ts';
-import { explainScore } from '../../retrieval/ranking/explanation.ts';
+import { explainScore } from '../../retrieval/search/explanation.ts';
 import type { CellRange } from '../terminal/terminal.ts';
 
 const SHOWN_LINES = 4;

@@ -14,8 +14,8 @@ import {
   type SubmitService,
 } from '../../jobs/submit/submit.ts';
 import type { Context } from '../command/commandContext.ts';
-import { Session } from '../session/session.ts';
-import { checkUnanswered } from '../session/unansweredSubmit.ts';
+import { Session } from '../command/session.ts';
+import { checkUnanswered } from '../command/unansweredSubmit.ts';
 import { runSweep } from '../sweeps/runSweep.ts';
 import { FilesToSend } from './filesToSend.ts';
 import { describeExclusions, describeSize, showSelection } from './selectionSummary.ts';

@@ -5,9 +5,9 @@ import { resultsFolderOf } from '../../jobs/results/resultsFolder.ts';
 import type { Context } from '../command/commandContext.ts';
 import { EXIT } from '../command/exit.ts';
 import { describeEnd, exitOfWatched, type FinishedJob, showLog, noteDetached } from '../jobs/watch.ts';
-import type { JobPlace } from '../session/jobPlace.ts';
+import type { JobPlace } from '../command/jobPlace.ts';
 import { downloadInto, describeResults, resultsAsJson } from '../jobs/jobResults.ts';
-import type { Session } from '../session/session.ts';
+import type { Session } from '../command/session.ts';
 import type { SubmitFlags } from './submitFlags.ts';
 
 type Place = Pick<JobPlace, 'record' | 'ledger' | 'home'>;

@@ -10,7 +10,7 @@ import { readTarget, type SubmitPlan, type SubmitTarget } from '../../jobs/plan/
 import { describeFinding, isAboutCredits } from '../../jobs/plan/preflight.ts';
 import { EXIT } from '../command/exit.ts';
 import type { ReviewedJobs } from '../../jobs/submit/submit.ts';
-import type { Session } from '../session/session.ts';
+import type { Session } from '../command/session.ts';
 
 // Long enough for a service that is starting, short enough without a network.
 const DRY_RUN_TIMEOUT_SECONDS = 10;

@@ -14,7 +14,7 @@ import { type ProfileJob, profileJob } from '../../jobs/profiles/profileJob.ts';
 import type { SubmitIntent } from '../../jobs/plan/draft.ts';
 import { confirm } from '../command/confirm.ts';
 import type { Context } from '../command/commandContext.ts';
-import { Session } from '../session/session.ts';
+import { Session } from '../command/session.ts';
 import { readClusterOptions, type SubmitFlags } from './submitFlags.ts';
 
 /** The profile that `--profile` names. @throws AppError as `readProfiles`, `findProfile` and `profileJob` do; `bad-input` for `--set` without it. */

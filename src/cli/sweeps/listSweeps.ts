@@ -7,7 +7,7 @@ import { SweepStore } from '../../jobs/sweeps/sweepStore.ts';
 import { costColumns, type RowCost } from '../command/costColumns.ts';
 import { answerTable, formatAge, type RecordColumn } from '../command/recordTable.ts';
 import type { Context } from '../command/commandContext.ts';
-import { Session } from '../session/session.ts';
+import { Session } from '../command/session.ts';
 import { shortSweepId } from './shortSweepId.ts';
 import { sweepSummary } from './sweepJson.ts';
 

@@ -11,7 +11,7 @@ import { countJobs, describeCounts } from '../../jobs/sweeps/sweepProgress.ts';
 import type { Context } from '../command/commandContext.ts';
 import { EXIT } from '../command/exit.ts';
 import type { ConflictChoice } from '../command/flags.ts';
-import type { Session } from '../session/session.ts';
+import type { Session } from '../command/session.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { shortSweepId } from './shortSweepId.ts';
 import { sweepAsJson } from './sweepJson.ts';

@@ -8,7 +8,7 @@ import { surveyJobs } from '../../jobs/sweeps/surveyJobs.ts';
 import type { Sweep } from '../../jobs/sweeps/sweep.ts';
 import { SweepStore } from '../../jobs/sweeps/sweepStore.ts';
 import type { Context } from '../command/commandContext.ts';
-import { Session } from '../session/session.ts';
+import { Session } from '../command/session.ts';
 
 const AT_ONCE = 8;
 

@@ -12,7 +12,7 @@ import type { Context } from '../command/commandContext.ts';
 import { describeFailure, EXIT } from '../command/exit.ts';
 import type { ConflictChoice } from '../command/flags.ts';
 import { downloadInto, describeResults, resultsAsJson } from '../jobs/jobResults.ts';
-import type { Session } from '../session/session.ts';
+import type { Session } from '../command/session.ts';
 import { shortSweepId } from './shortSweepId.ts';
 
 // For these errors, the other jobs would fail in the same way.

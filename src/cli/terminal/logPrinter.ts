@@ -1,4 +1,4 @@
-import { JobFlowEvents } from '../../flows/run/job/jobFlowEvents.ts';
+import { JobFlowEvents } from '../../flows/run/start/jobFlowEvents.ts';
 import { LogText } from '../../jobs/log/logText.ts';
 import { stateOf } from '../../jobs/log/jobPatch.ts';
 import type { SpooledEvent } from '../../jobs/log/spool.ts';

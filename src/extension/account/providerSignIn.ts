@@ -44,7 +44,7 @@ export async function chooseSignIn(deps: SignInDeps, host: string): Promise<Sign
 async function findOffer({ log, signal }: SignInDeps, host: string): Promise<SignInOffer | undefined> {
   const [{ readSignInOffer }, { createBoundedFetch }] = await Promise.all([
     import('../../jobs/signIn/signInOffer.ts'),
-    import('../../core/oidc/boundedFetch.ts'),
+    import('../../core/network/boundedFetch.ts'),
   ]);
   try {
     return await readSignInOffer(host, { fetch: createBoundedFetch(), signal });

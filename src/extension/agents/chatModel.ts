@@ -3,7 +3,7 @@
 import { LLMClient } from '../../agents/chat/llmClient.ts';
 import type { TextMessage } from '../../agents/chat/chatMessages.ts';
 import { type Endpoint, requestUrl } from '../../agents/llm/providers.ts';
-import { type PromptRunModel, type PromptReply, runPrompt } from '../../flows/run/models/promptRun.ts';
+import { type PromptRunModel, type PromptReply, runPrompt } from '../../flows/run/start/promptRun.ts';
 
 interface Transport {
   readonly signal: AbortSignal;

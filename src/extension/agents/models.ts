@@ -5,7 +5,7 @@ import { googleToken } from '../../agents/llm/googleToken.ts';
 import type { Endpoint } from '../../agents/llm/providers.ts';
 import { createNetworkFetch } from '../../core/network/networkFetch.ts';
 import { printableLine } from '../../core/text/printable.ts';
-import type { SelectedModels } from '../../flows/run/models/modelBridge.ts';
+import type { SelectedModels } from '../../flows/run/start/modelBridge.ts';
 import { readSetting } from '../contributions/config.ts';
 import { streamEditorChat } from './editorChat.ts';
 import type { Keys } from '../account/keys.ts';

@@ -5,7 +5,7 @@ import { printableLine } from '../../core/text/printable.ts';
 import { formatBytes, formatDuration, formatInteger } from '../../core/text/format.ts';
 import { describeJob } from '../../jobs/report/describeJob.ts';
 import { hasSucceeded, type JobRecord, shortId } from '../../jobs/ledger/record.ts';
-import type { FileChange } from '../../jobs/submitted/fileChanges.ts';
+import type { FileChange } from '../../jobs/archives/fileChanges.ts';
 import type { SubmittedDocuments } from './submittedDocuments.ts';
 import type { Worker } from '../threads/worker.ts';
 import { label } from '../ui/labels.ts';

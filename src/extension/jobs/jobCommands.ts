@@ -10,8 +10,8 @@ import { formatJobLink } from './jobLink.ts';
 import { jobCommand } from './list/jobCommand.ts';
 import { listCommands } from './list/listCommands.ts';
 import { logCommands } from './log/logCommands.ts';
-import { comparePlots } from './page/comparePlots.ts';
-import type { JobPages } from './page/jobPages.ts';
+import { comparePlots } from './comparePlots.ts';
+import type { JobPages } from './jobPages.ts';
 import type { JobStore } from './store/jobStore.ts';
 
 type JobCommandDeps = Parameters<typeof listCommands>[0] &

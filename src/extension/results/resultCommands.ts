@@ -17,7 +17,7 @@ import type { Worker } from '../threads/worker.ts';
 import type { ResultsView } from './resultsView.ts';
 import { AppError } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
-import { browseResults as fetchResults, takeResults } from '../../jobs/browsing/browse.ts';
+import { browseResults as fetchResults, takeResults } from '../../jobs/results/browse.ts';
 import { resultsFolderOf } from '../../jobs/results/resultsFolder.ts';
 import { PausableProgress } from '../ui/pausableProgress.ts';
 import { download, downloadDeps, downloadFailures, reportPhase, type ResultDeps, saveInto } from './results.ts';

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { formatBytes, plural } from '../../core/text/format.ts';
 import type { TextMatches } from '../../retrieval/index/highlights.ts';
-import { type Excerpt, messagesOf, readableMessages, sizeOf, type Turn } from './answers/excerpts.ts';
+import { type Excerpt, messagesOf, readableMessages, sizeOf, type Turn } from './excerpts.ts';
 import type { AnswerModel } from '../agents/models.ts';
 import { bestLineText } from './searchRow.ts';
 import { MODEL_TEXT_LANGUAGE } from '../ui/modelText.ts';

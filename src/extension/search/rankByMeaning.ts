@@ -8,8 +8,8 @@ import {
   readEmbeddingChoice,
   writeEmbeddingChoice,
 } from '../../retrieval/semantic/embeddingChoice.ts';
-import { DEFAULT_MODEL, hasModel, modelHub, openChosenModel } from '../../retrieval/embedding/localEmbedder.ts';
-import { findModelLibrary, installModelLibrary } from '../../retrieval/embedding/modelLibrary.ts';
+import { DEFAULT_MODEL, hasModel, modelHub, openChosenModel } from '../../retrieval/semantic/localEmbedder.ts';
+import { findModelLibrary, installModelLibrary } from '../../retrieval/semantic/modelLibrary.ts';
 import { diskFolders, pickFolder } from '../workspace/folders.ts';
 import { pickOne } from '../ui/picks.ts';
 import type { Search } from './search.ts';

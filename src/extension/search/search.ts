@@ -9,7 +9,7 @@ import { onDidChangeSetting, readSetting } from '../contributions/config.ts';
 import type { ContextKeys } from '../contributions/contexts.ts';
 import { diskFolders } from '../workspace/folders.ts';
 import type { Keys } from '../account/keys.ts';
-import { Answers } from './answers/answers.ts';
+import { Answers } from './answers.ts';
 import { saveBattery } from './index/batterySaver.ts';
 import { FileWatcher } from './index/fileWatcher.ts';
 import { type IndexNode, IndexTree } from './index/indexTree.ts';

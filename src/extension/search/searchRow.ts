@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n';
 import { type Printable, printableLine } from '../../core/text/printable.ts';
 import type { TextMatches } from '../../retrieval/index/highlights.ts';
 import type { SearchHit } from '../../retrieval/server/indexServer.ts';
-import { explainScore } from '../../retrieval/ranking/explanation.ts';
+import { explainScore } from '../../retrieval/search/explanation.ts';
 import { withoutIcons } from '../ui/labels.ts';
 
 // A row is one line; a longer line starts near its first match.

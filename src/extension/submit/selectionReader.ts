@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import type { Checkpoint } from '../../agents/records/recordSchemas.ts';
 import { readNamedFile } from '../../core/files/namedFile.ts';
 import { pathInside } from '../../core/files/pathInside.ts';
-import { FlowJob, isFlowScript } from '../../flows/run/job/flowJob.ts';
+import { FlowJob, isFlowScript } from '../../flows/run/start/flowJob.ts';
 import type { FileChoice } from '../../jobs/selection/fileTree.ts';
 import type { FolderMemory } from '../../jobs/plan/draft.ts';
 import type { JobReview, ReviewedJob } from '../../jobs/selection/jobReview.ts';

@@ -3,7 +3,7 @@ import { parentProcess, processData } from '../../core/rpc/rpcProgram.ts';
 import { serveCalls } from '../../core/rpc/serveCalls.ts';
 import { IndexServer } from '../../retrieval/server/indexServer.ts';
 import type { OpenModel } from '../../retrieval/semantic/semanticIndex.ts';
-import { openChosenModel } from '../../retrieval/embedding/localEmbedder.ts';
+import { openChosenModel } from '../../retrieval/semantic/localEmbedder.ts';
 import { readCommits } from '../../workspace/git/commitLog.ts';
 import { inspectSearchable, selectSearchable } from '../../workspace/select/searchableFiles.ts';
 

@@ -4,7 +4,7 @@ import { threadData } from '../../core/processes/threadData.ts';
 import type { RemoteService } from '../../core/rpc/rpcMessages.ts';
 import { type LoadableService, serveCalls } from '../../core/rpc/serveCalls.ts';
 import type { Archiver } from '../../jobs/archives/archiver.ts';
-import type { BrowsedResults } from '../../jobs/browsing/browsedResults.ts';
+import type { BrowsedResults } from '../../jobs/results/browsedResults.ts';
 import type { ReadDetails } from '../../jobs/failure/failureDetails.ts';
 import { directLedger } from '../../jobs/ledger/asyncLedger.ts';
 import { JobLedger } from '../../jobs/ledger/ledger.ts';
@@ -12,7 +12,7 @@ import type { ResultCounter } from '../../jobs/log/resultCounter.ts';
 import type { ResultJournals } from '../../jobs/results/resultJournals.ts';
 import type { Selections } from '../../jobs/selection/selections.ts';
 import type { currentLine } from '../../jobs/source/currentLine.ts';
-import type { SubmittedFiles } from '../../jobs/submitted/submittedFiles.ts';
+import type { SubmittedFiles } from '../../jobs/archives/submittedFiles.ts';
 
 /** The functions of the worker thread: everything that would block the extension host. */
 export interface WorkerService extends Readonly<Record<string, object>> {
@@ -49,8 +49,8 @@ if (parentPort) {
     selections: async () => (selections = new (await import('../../jobs/selection/selections.ts')).Selections()),
     journals: async () => new (await import('../../jobs/results/resultJournals.ts')).ResultJournals(home),
     results: async () => new (await import('../../jobs/log/resultCounter.ts')).ResultCounter(home),
-    browsed: async () => new (await import('../../jobs/browsing/browsedResults.ts')).BrowsedResults(home),
-    submitted: async () => new (await import('../../jobs/submitted/submittedFiles.ts')).SubmittedFiles(home),
+    browsed: async () => new (await import('../../jobs/results/browsedResults.ts')).BrowsedResults(home),
+    submitted: async () => new (await import('../../jobs/archives/submittedFiles.ts')).SubmittedFiles(home),
     failures: async () => {
       const { detailsReader } = await import('../../jobs/failure/failureDetails.ts');
       return { details: detailsReader({ ledger: directLedger(ledger), home }, new AbortController().signal) };

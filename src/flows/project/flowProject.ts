@@ -5,8 +5,8 @@ import { type GraphShape, isSameShape, shapeOf } from '../editing/graphShape.ts'
 import { refuse, tryEdit } from '../editing/sourceMap.ts';
 import type { FlowOperation } from '../graph/flowOperation.ts';
 import type { FlowFile, TextEdit } from '../graph/graph.ts';
-import type { StepReach } from '../reach/changedSteps.ts';
-import { stepReach } from '../reach/stepReach.ts';
+import type { StepReach } from './changedSteps.ts';
+import { stepReach } from './stepReach.ts';
 import { type EditResult, type FlowReading, readSource } from '../reading/readSource.ts';
 import { SourceFile } from '../syntax/sourceFile.ts';
 import { type FileHost, ParsedFiles } from './parsedFiles.ts';

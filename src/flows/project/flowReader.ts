@@ -6,7 +6,7 @@ import type { FlowDiagnostic } from '../language/diagnostic.ts';
 import { diskHost } from './diskHost.ts';
 import type { FlowOperation } from '../graph/flowOperation.ts';
 import { FlowProject } from './flowProject.ts';
-import type { StepReach } from '../reach/changedSteps.ts';
+import type { StepReach } from './changedSteps.ts';
 import type { EditResult } from '../reading/readSource.ts';
 import type { FlowFile } from '../graph/graph.ts';
 

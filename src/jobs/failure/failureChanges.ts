@@ -1,8 +1,8 @@
 import { createTwoFilesPatch } from 'diff';
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import { hasSucceeded, type JobRecord } from '../ledger/record.ts';
-import type { FileChange } from '../submitted/fileChanges.ts';
-import type { SubmittedFiles } from '../submitted/submittedFiles.ts';
+import type { FileChange } from '../archives/fileChanges.ts';
+import type { SubmittedFiles } from '../archives/submittedFiles.ts';
 
 const MAX_JOBS = 500;
 const MAX_COMPARED_FILES = 20;

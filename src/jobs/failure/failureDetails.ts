@@ -1,6 +1,6 @@
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import type { JobRecord } from '../ledger/record.ts';
-import { SubmittedFiles } from '../submitted/submittedFiles.ts';
+import { SubmittedFiles } from '../archives/submittedFiles.ts';
 import { changesSinceSuccess, type FailureChanges } from './failureChanges.ts';
 import { type FailureFrame, failureFrames } from './failureFrames.ts';
 import { type MissingFile, missingFiles } from './missingFiles.ts';

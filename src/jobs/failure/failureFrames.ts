@@ -6,7 +6,7 @@ import type { JobRecord } from '../ledger/record.ts';
 import { SourceFiles } from '../source/sourceFiles.ts';
 import { findReferences } from '../source/sourceReference.ts';
 import { workspacePaths } from '../source/workspacePath.ts';
-import type { SubmittedFiles } from '../submitted/submittedFiles.ts';
+import type { SubmittedFiles } from '../archives/submittedFiles.ts';
 
 // The innermost calls say most, and a recursion can have thousands.
 const MAX_FRAMES = 8;

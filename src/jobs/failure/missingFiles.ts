@@ -4,7 +4,7 @@ import { pathInside } from '../../core/files/pathInside.ts';
 import type { JobRecord } from '../ledger/record.ts';
 import { isMachinePath } from '../selection/machinePaths.ts';
 import { workspacePaths } from '../source/workspacePath.ts';
-import type { SubmittedFiles } from '../submitted/submittedFiles.ts';
+import type { SubmittedFiles } from '../archives/submittedFiles.ts';
 
 /** A file or folder that a job did not find, although the folder has it. */
 export interface MissingFile {

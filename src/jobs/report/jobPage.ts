@@ -9,7 +9,7 @@ import { Timeline } from './jobTimeline.ts';
 import { type Printable, printableLine } from '../../core/text/printable.ts';
 import { logTextOf } from '../../remote/protocol/spellings.ts';
 import { DataLines, ReadableOutput } from '../log/dataLines.ts';
-import { pictureUrl, type ResultPreview } from '../browsing/previews.ts';
+import { pictureUrl, type ResultPreview } from '../results/previews.ts';
 
 const MAX_NAMED = 100;
 const MOST_LINES = 10;

@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
 import { withFileLock } from '../../core/files/fileLock.ts';
-import { createBoundedFetch } from '../../core/oidc/boundedFetch.ts';
+import { createBoundedFetch } from '../../core/network/boundedFetch.ts';
 import type { KeySource } from '../../remote/http/bearer.ts';
 import { IdentityProvider } from './identityProvider.ts';
 import { newSignIn, type SignInRecord } from './signInRecord.ts';

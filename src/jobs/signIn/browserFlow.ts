@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import * as l10n from '@vscode/l10n';
 import { generateRandomCodeVerifier, generateRandomState } from 'oauth4webapi';
-import { createBoundedFetch } from '../../core/oidc/boundedFetch.ts';
+import { createBoundedFetch } from '../../core/network/boundedFetch.ts';
 import { IdentityProvider } from './identityProvider.ts';
 import { newSignIn, type SignInOffer, type SignInRecord } from './signInRecord.ts';
 

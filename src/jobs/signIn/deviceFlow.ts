@@ -1,8 +1,8 @@
 import * as l10n from '@vscode/l10n';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { classifyStatus, isPassing } from '../../core/network/classifyFailure.ts';
-import { createBoundedFetch } from '../../core/oidc/boundedFetch.ts';
-import { isProviderUrl } from '../../core/oidc/providerRules.ts';
+import { createBoundedFetch } from '../../core/network/boundedFetch.ts';
+import { isProviderUrl } from '../../core/network/providerRules.ts';
 import { backoffMs, Retries } from '../../core/retry.ts';
 import { IdentityProvider, oauthError, responseStatus } from './identityProvider.ts';
 import { newSignIn, type SignInOffer, type SignInRecord } from './signInRecord.ts';

@@ -1,4 +1,4 @@
-import { createBoundedFetch } from '../../core/oidc/boundedFetch.ts';
+import { createBoundedFetch } from '../../core/network/boundedFetch.ts';
 import { IdentityProvider } from './identityProvider.ts';
 import type { SignInRecord } from './signInRecord.ts';
 

@@ -23,7 +23,7 @@ import {
   validateAuthResponse,
 } from 'oauth4webapi';
 import { AppError, messageOf } from '../../core/errors.ts';
-import { discoverProvider, requestOptions, type ProviderRequestSettings } from '../../core/oidc/discovery.ts';
+import { discoverProvider, requestOptions, type ProviderRequestSettings } from '../../core/network/discovery.ts';
 import type { SignInOffer } from './signInRecord.ts';
 import { printableLine } from '../../core/text/printable.ts';
 

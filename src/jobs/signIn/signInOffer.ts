@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
 import { classifyStatus, isPassing } from '../../core/network/classifyFailure.ts';
 import { isLoopback } from '../../core/network/loopback.ts';
-import { isProviderUrl } from '../../core/oidc/providerRules.ts';
+import { isProviderUrl } from '../../core/network/providerRules.ts';
 import { SIGN_IN_PATH, signInDescription } from '../../remote/protocol/signInDescription.ts';
 import type { SignInOffer } from './signInRecord.ts';
 

@@ -3,7 +3,7 @@ import * as l10n from '@vscode/l10n';
 import type { TokenEndpointResponse } from 'oauth4webapi';
 import { fieldOf, textField, tryParseJson } from '../../core/jsonFields.ts';
 import { AppError } from '../../core/errors.ts';
-import { MAX_TOKEN_AGE_MS } from '../../core/oidc/providerRules.ts';
+import { MAX_TOKEN_AGE_MS } from '../../core/network/providerRules.ts';
 
 /** A sign-in as it is stored: what it was made for, and its tokens. */
 const signInRecord = z.object({

@@ -1,9 +1,9 @@
-import { buildFiles, type BuildTask } from '../building/buildSegment.ts';
-import { type IndexedFile, indexText, type ListedFile } from '../building/indexedFile.ts';
-import { buildBatches, type BuiltBatch, type SizedTask, workOf } from '../building/parallelBuild.ts';
+import { buildFiles, type BuildTask } from './buildSegment.ts';
+import { type IndexedFile, indexText, type ListedFile } from './indexedFile.ts';
+import { buildBatches, type BuiltBatch, type SizedTask, workOf } from './parallelBuild.ts';
 import type { AppError } from '../../core/errors.ts';
 import { SerialQueue } from '../../core/processes/serialQueue.ts';
-import { PathAnalyzer } from '../ranking/pathTerms.ts';
+import { PathAnalyzer } from '../search/pathTerms.ts';
 import { parseQuery, type Query } from '../search/query.ts';
 import { SegmentSet } from '../search/segmentSet.ts';
 import { hasChunks, type Segment, type SegmentSource, type Source, type SourceStatus } from '../segments/segment.ts';

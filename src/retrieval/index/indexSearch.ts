@@ -1,11 +1,11 @@
 import type { Chunk } from '../chunks/chunk.ts';
-import type { IndexedFile } from '../building/indexedFile.ts';
+import type { IndexedFile } from './indexedFile.ts';
 import type { FolderHistory } from './folderHistory.ts';
-import type { PathAnalyzer } from '../ranking/pathTerms.ts';
-import { addMeaning, type FoundChunk, joinNear, type NearChunk } from '../ranking/nearChunks.ts';
-import { type MentionedFile, mentionedFiles } from '../ranking/mentionedFiles.ts';
-import { type RankedFile, rankFiles, rankPlaces, type Reasons } from '../ranking/rankFiles.ts';
-import { wantedRoles } from '../ranking/roles.ts';
+import type { PathAnalyzer } from '../search/pathTerms.ts';
+import { addMeaning, type FoundChunk, joinNear, type NearChunk } from '../search/nearChunks.ts';
+import { type MentionedFile, mentionedFiles } from '../search/mentionedFiles.ts';
+import { type RankedFile, rankFiles, rankPlaces, type Reasons } from '../search/rankFiles.ts';
+import { wantedRoles } from '../search/roles.ts';
 import { fileMentions } from '../search/fileMentions.ts';
 import { holdsPhrases, PHRASE_GROWTH } from '../search/phrase.ts';
 import { PathFilter } from '../search/pathFilter.ts';

@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { type IndexedFile, readIndexedFile, versionOf } from '../building/indexedFile.ts';
+import { type IndexedFile, readIndexedFile, versionOf } from './indexedFile.ts';
 
 // About as many files as the results of some minutes have; their texts are kept in memory.
 const MOST_FILES = 512;

@@ -1,4 +1,4 @@
-import { BuildThread } from '../building/buildThread.ts';
+import { BuildThread } from './buildThread.ts';
 import { readSegment, writeSegment } from '../segments/segmentFile.ts';
 import { mergeSegments } from '../segments/segmentMerge.ts';
 import type { Merge, SegmentSet } from '../search/segmentSet.ts';

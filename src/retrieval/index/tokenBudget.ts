@@ -1,5 +1,5 @@
 import type { Chunk } from '../chunks/chunk.ts';
-import type { IndexedFile } from '../building/indexedFile.ts';
+import type { IndexedFile } from './indexedFile.ts';
 import type { Index } from './index.ts';
 import type { IndexHit, IndexSearchOptions } from './indexSearch.ts';
 import type { Query } from '../search/query.ts';

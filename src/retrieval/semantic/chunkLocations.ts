@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { parseOwnJson } from '../../core/jsonFields.ts';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
 import { INDEX_VERSION } from '../segments/segmentFile.ts';
-import type { NearChunk } from '../ranking/nearChunks.ts';
+import type { NearChunk } from '../search/nearChunks.ts';
 
 /** A chunk of a file. */
 export type ChunkLocation = Omit<NearChunk, 'standardScore'>;

@@ -4,9 +4,9 @@ import type { Disposable } from '../../core/processes/lifetime.ts';
 import type { EnergyGate } from './energyGate.ts';
 import type { Query } from '../search/query.ts';
 import type { Source } from '../segments/segment.ts';
-import type { Embedder } from '../embedding/embedTexts.ts';
+import type { Embedder } from './embedTexts.ts';
 import { FolderVectors } from './folderVectors.ts';
-import type { NearChunk } from '../ranking/nearChunks.ts';
+import type { NearChunk } from '../search/nearChunks.ts';
 import type { SemanticState } from './folderVectors.ts';
 import { type EmbeddingChoice, readEmbeddingChoice } from './embeddingChoice.ts';
 

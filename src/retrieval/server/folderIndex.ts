@@ -5,7 +5,7 @@ import { pathInside } from '../../core/files/pathInside.ts';
 import { type Disposable, Emitter, untilTrue } from '../../core/processes/lifetime.ts';
 import type { ReadCommits } from '../index/folderHistory.ts';
 import { Index } from '../index/index.ts';
-import type { NearChunk } from '../ranking/nearChunks.ts';
+import type { NearChunk } from '../search/nearChunks.ts';
 import type { Query } from '../search/query.ts';
 import type { EnergyGate } from '../semantic/energyGate.ts';
 import { type OpenModel, SemanticIndex } from '../semantic/semanticIndex.ts';

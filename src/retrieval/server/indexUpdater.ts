@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Yielder } from '../../core/processes/yielder.ts';
 import type { ChangeBatch } from './changeQueue.ts';
 import type { Index } from '../index/index.ts';
-import type { ListedFile } from '../building/indexedFile.ts';
+import type { ListedFile } from '../index/indexedFile.ts';
 import { hasChunks } from '../segments/segment.ts';
 
 // A change to one of these files changes which files are selected.

@@ -11,7 +11,7 @@ import { AppError, type ErrorCode } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { adminSocketOf, newPipe, openAdminAddress, removeAdminFile, writeAdminFile } from './adminSocket.ts';
 import { OPERATOR_HEADER, readOperator } from './operator.ts';
-import type { AdminContext } from './operations/operation.ts';
+import type { AdminContext } from './operation.ts';
 import { isChange, runOperation } from './operations.ts';
 
 const MAX_INPUT_BYTES = 1 << 20;

@@ -1,15 +1,15 @@
 import type * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
 import { schemaMessage, schemaProblems } from '../../core/text/schemaMessage.ts';
-import { accountOperations, creditOperations } from './operations/accountOperations.ts';
-import { auditOperations } from './operations/auditOperations.ts';
-import { budgetOperations } from './operations/budgetOperations.ts';
-import { diskOperations } from './operations/diskOperations.ts';
-import { serviceOperations } from './operations/serviceOperations.ts';
-import { jobOperations } from './operations/jobOperations.ts';
-import { keyOperations } from './operations/keyOperations.ts';
-import { usageOperations } from './operations/usageOperations.ts';
-import type { AdminContext, AuditTarget, Operation } from './operations/operation.ts';
+import { accountOperations, creditOperations } from './accountOperations.ts';
+import { auditOperations } from './auditOperations.ts';
+import { budgetOperations } from './budgetOperations.ts';
+import { diskOperations } from './diskOperations.ts';
+import { serviceOperations } from './serviceOperations.ts';
+import { jobOperations } from './jobOperations.ts';
+import { keyOperations } from './keyOperations.ts';
+import { usageOperations } from './usageOperations.ts';
+import type { AdminContext, AuditTarget, Operation } from './operation.ts';
 
 /** Everything that an administrator can do, by name. */
 const OPERATIONS = {

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import * as z from 'zod';
-import type { Operator } from '../store/audit/auditEntry.ts';
+import type { Operator } from '../store/accounts/auditEntry.ts';
 
 /** The header with the operator, as JSON. */
 export const OPERATOR_HEADER = 'x-farwharf-operator';

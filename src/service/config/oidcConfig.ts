@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { isProviderUrl } from '../../core/oidc/providerRules.ts';
+import { isProviderUrl } from '../../core/network/providerRules.ts';
 
 const text = z.string().min(1).max(1_000);
 const providerUrl = text.refine(isProviderUrl, 'must be an https URL, without a user name');

@@ -11,7 +11,7 @@ import type { AuthFailureLimiter } from './access/authFailureLimiter.ts';
 import type { TokenAuthenticator } from './access/keyAuthenticator.ts';
 import { refusal } from './access/httpRefusal.ts';
 import { accountHandlers, type AccountOptions } from './accountRoutes.ts';
-import type { ConnectionLimit } from './limits/connectionLimit.ts';
+import type { ConnectionLimit } from './access/connectionLimit.ts';
 import { contentHandlers, type ContentOptions } from './contentRoutes.ts';
 import {
   healthHandler,

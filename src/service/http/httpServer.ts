@@ -12,7 +12,7 @@ import type { Logger } from '../../core/log.ts';
 import { readCertificate, ServerCertificate } from './certificate.ts';
 import type { TlsSettings } from '../config/configSections.ts';
 import { loopbackHosts } from './access/auth.ts';
-import type { ConnectionLimit } from './limits/connectionLimit.ts';
+import type { ConnectionLimit } from './access/connectionLimit.ts';
 
 const CLOSE_WAIT_MS = 2_000;
 /** Longer than reverse proxies keep an idle connection (nginx: 60 s), so that none sends a request on one that is just being closed here. */

@@ -1,5 +1,5 @@
-import { createBoundedFetch } from '../../core/oidc/boundedFetch.ts';
-import { discoverProvider } from '../../core/oidc/discovery.ts';
+import { createBoundedFetch } from '../../core/network/boundedFetch.ts';
+import { discoverProvider } from '../../core/network/discovery.ts';
 import { silentLogger } from '../../core/log.ts';
 import type { OidcSettings } from '../config/oidcConfig.ts';
 import { type ExecutorCheck, problemOf } from '../executor/executorKind.ts';

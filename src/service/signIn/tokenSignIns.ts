@@ -6,7 +6,7 @@ import { disabledAccount, type TokenAuthenticator, type Caller } from '../http/a
 import { refusal } from '../http/access/httpRefusal.ts';
 import { type StoredAccount, isAccountId, LOCAL_ACCOUNT } from '../store/accounts/accountTable.ts';
 import { toMicro } from '../store/accounts/creditLedger.ts';
-import type { Operator } from '../store/audit/auditEntry.ts';
+import type { Operator } from '../store/accounts/auditEntry.ts';
 import type { Store } from '../store/store.ts';
 import { TokenVerifier } from './tokenVerifier.ts';
 import { printableLine } from '../../core/text/printable.ts';

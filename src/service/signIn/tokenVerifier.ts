@@ -2,9 +2,9 @@ import { HTTPException } from 'hono/http-exception';
 import { createRemoteJWKSet, customFetch, errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from 'jose';
 import { AppError, messageOf } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
-import { createBoundedFetch } from '../../core/oidc/boundedFetch.ts';
-import { discoverProvider } from '../../core/oidc/discovery.ts';
-import { MAX_TOKEN_AGE_MS } from '../../core/oidc/providerRules.ts';
+import { createBoundedFetch } from '../../core/network/boundedFetch.ts';
+import { discoverProvider } from '../../core/network/discovery.ts';
+import { MAX_TOKEN_AGE_MS } from '../../core/network/providerRules.ts';
 import type { OidcSettings } from '../config/oidcConfig.ts';
 import { refusal } from '../http/access/httpRefusal.ts';
 

@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { type Disposable, Emitter, untilTrue } from '../../core/processes/lifetime.ts';
 import { type StoredAccount, ACCOUNT_COLUMNS, AccountTable, type NewAccount } from './accounts/accountTable.ts';
 import { ApiKeyTable, KEY_COLUMNS } from './accounts/apiKeys.ts';
-import { AUDIT_TABLE, AuditTable } from './audit/auditTable.ts';
+import { AUDIT_TABLE, AuditTable } from './accounts/auditTable.ts';
 import { BUDGET_TABLE, BudgetTable, type Spendable, type SubmitOutcome } from './accounts/budgetTable.ts';
 import { KEY_BUDGET_INDEX, KeyBudgets, type Spender } from './accounts/keyBudgets.ts';
 import { type Balances, CreditBook, CreditLedger, type Grant, toCredits } from './accounts/creditLedger.ts';

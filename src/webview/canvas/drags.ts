@@ -1,4 +1,4 @@
-import { type DrawnNode, levelOf } from '../../flows/drawing/drawing.ts';
+import { type DrawnNode, levelOf } from '../../flows/layout/drawing.ts';
 import type { Point } from '../../flows/layout/shape.ts';
 import type { CanvasActions } from './actions/canvasActions.ts';
 import type { Editing } from './actions/editing.ts';

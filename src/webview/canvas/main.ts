@@ -1,5 +1,5 @@
 import * as l10n from '@vscode/l10n';
-import { nodeAt } from '../../flows/drawing/drawing.ts';
+import { nodeAt } from '../../flows/layout/drawing.ts';
 import { AnswerCard } from './panels/answerCard.ts';
 import { Announcer } from './dom/announcer.ts';
 import { Banner } from './panels/banner.ts';

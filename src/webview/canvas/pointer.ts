@@ -1,4 +1,4 @@
-import { type DrawnEdge, type DrawnNode, edgeAt, nodeAt } from '../../flows/drawing/drawing.ts';
+import { type DrawnEdge, type DrawnNode, edgeAt, nodeAt } from '../../flows/layout/drawing.ts';
 import type { Point } from '../../flows/layout/shape.ts';
 import type { CanvasActions } from './actions/canvasActions.ts';
 import { dragConnection, type Drag, type DragParts, moveNode, pan, pointOf } from './drags.ts';

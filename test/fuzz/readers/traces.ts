@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { layoutFlow } from '../../../src/flows/drawing/flowLayout.ts';
+import { layoutFlow } from '../../../src/flows/layout/flowLayout.ts';
 import { readTrace } from '../../../src/flows/traces/tracedFlows.ts';
 import { allowRefusal, type FuzzedReader, nothingToClose } from '../reader.ts';
 

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { FlowProcessEvent, FlowRunRequest } from '../../../src/flows/run/protocol/runRequest.ts';
 import type { FlowOutcome } from '../../../src/flows/run/protocol/flowOutcome.ts';
 import type { RunEvent } from '../../../src/flows/run/protocol/runEvent.ts';
-import { runFlow } from '../../../src/flows/run/process/runFlow.ts';
+import { runFlow } from '../../../src/flows/run/start/runFlow.ts';
 import { built } from './built.ts';
 
 export const RUNTIME = { node: process.execPath, runner: built('flowRunner.mjs') };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { complete } from '../../../src/cli/completion/complete.ts';
-import { completionScript } from '../../../src/cli/completion/shellScripts.ts';
+import { complete } from '../../../src/cli/command/complete.ts';
+import { completionScript } from '../../../src/cli/command/shellScripts.ts';
 import { locateProgramFiles } from '../../../src/cli/command/commandContext.ts';
 import { describeProgram } from '../../../src/cli/commandLine.ts';
 import { Terminal } from '../../../src/cli/terminal/terminal.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { graphToMermaid } from '../../../src/flows/drawing/graphToMermaid.ts';
-import { graphToSvg } from '../../../src/flows/drawing/graphToSvg.ts';
-import { layoutFlow } from '../../../src/flows/drawing/flowLayout.ts';
+import { graphToMermaid } from '../../../src/flows/layout/graphToMermaid.ts';
+import { graphToSvg } from '../../../src/flows/layout/graphToSvg.ts';
+import { layoutFlow } from '../../../src/flows/layout/flowLayout.ts';
 import { drawnFlow } from './drawnFlows.ts';
 
 const inner = drawnFlow('lookUp', ['search -> notes', 'notes -> .']);

@@ -46,7 +46,7 @@ test('a test counts for a source that it imports, that a script imports, or that
   assert.equal(isNear('core/files/pathInside', 'src/core/files/pathInside.ts'), true);
   assert.equal(isNear('scripts/testing/knownFailures', 'scripts/testing/knownFailures.ts'), true);
   assert.equal(isNear('jobs/log/takeover', 'test/unit/jobs/log/followProcess.ts'), true, 'a process');
-  assert.equal(isNear('retrieval/building/buildThread', 'src/retrieval/building/indexWorker.ts'), true, 'a thread');
+  assert.equal(isNear('retrieval/index/buildThread', 'src/retrieval/index/indexWorker.ts'), true, 'a thread');
   assert.equal(isNear('core/files/pathInside', 'src/core/text/format.ts'), false);
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { drawFlow } from '../../../src/flows/drawing/drawing.ts';
-import { layoutFlow } from '../../../src/flows/drawing/flowLayout.ts';
+import { drawFlow } from '../../../src/flows/layout/drawing.ts';
+import { layoutFlow } from '../../../src/flows/layout/flowLayout.ts';
 import {
   ARROW_KEYS,
   type Direction,

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { AppError } from '../../../core/errors.ts';
-import { type BridgedModels, ModelBridge } from '../../../flows/run/models/modelBridge.ts';
+import { type BridgedModels, ModelBridge } from '../../../flows/run/start/modelBridge.ts';
 import type { Keys } from '../../account/keys.ts';
 import { streamEditorChat } from '../../agents/editorChat.ts';
 import { selectedForFlows } from '../../agents/models.ts';

@@ -3,7 +3,7 @@ import type { TraceEvent } from '../../../agents/records/trace.ts';
 import { isAbort } from '../../../core/errors.ts';
 import { type Disposable, DisposableStore, untilTrue } from '../../../core/processes/lifetime.ts';
 import type { Logger } from '../../../core/log.ts';
-import { JobFlowEvents } from '../../../flows/run/job/jobFlowEvents.ts';
+import { JobFlowEvents } from '../../../flows/run/start/jobFlowEvents.ts';
 import { firstTrace } from '../../../flows/run/history/runQueries.ts';
 import type { RunEvent } from '../../../flows/run/protocol/runEvent.ts';
 import { type RunTimeline, timelinesOf } from '../../../flows/run/protocol/runTimeline.ts';

@@ -3,7 +3,7 @@ import type { TraceEvent } from '../../../agents/records/trace.ts';
 import { messageOf } from '../../../core/errors.ts';
 import { type Disposable, Emitter } from '../../../core/processes/lifetime.ts';
 import type { RemoteService } from '../../../core/rpc/rpcMessages.ts';
-import type { DebuggerPlace } from '../../../flows/run/process/debugConfiguration.ts';
+import type { DebuggerPlace } from '../../../flows/run/start/debugConfiguration.ts';
 import type { FlowProcessEvent } from '../../../flows/run/protocol/runRequest.ts';
 import type { FlowOutcome } from '../../../flows/run/protocol/flowOutcome.ts';
 import { describeRunEnd } from '../../../flows/run/history/describeRun.ts';
@@ -15,7 +15,7 @@ import {
   runRecorded,
 } from '../../../flows/run/history/recordedRun.ts';
 import { RunHistory } from '../../../flows/run/history/runHistory.ts';
-import type { StepReach } from '../../../flows/reach/changedSteps.ts';
+import type { StepReach } from '../../../flows/project/changedSteps.ts';
 import type { RunEvent } from '../../../flows/run/protocol/runEvent.ts';
 import type { RunInfo } from '../../../webview/canvas/state/canvasMessages.ts';
 import { requireTrust } from '../../workspace/folders.ts';

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
-import { type DebuggerPlace, debugConfiguration } from '../../../flows/run/process/debugConfiguration.ts';
+import { type DebuggerPlace, debugConfiguration } from '../../../flows/run/start/debugConfiguration.ts';
 import { type VariableSource, variableNames } from '../../../flows/run/protocol/flowEnvironment.ts';
 import type { FlowRuntime } from '../../../flows/run/protocol/runRequest.ts';
 import { readSetting } from '../../contributions/config.ts';

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
-import type { StepReach } from '../../../flows/reach/changedSteps.ts';
+import type { StepReach } from '../../../flows/project/changedSteps.ts';
 import { AppError, isAbort, messageOf } from '../../../core/errors.ts';
 import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
 import type { Logger } from '../../../core/log.ts';
@@ -14,7 +14,7 @@ import {
   describeOpenNetwork,
   findNetworkNamespace,
   type NetworkNamespace,
-} from '../../../flows/run/process/networkNamespace.ts';
+} from '../../../flows/run/start/networkNamespace.ts';
 import { RunHistory } from '../../../flows/run/history/runHistory.ts';
 import type { TestDifference } from '../../../flows/run/testing/testDifference.ts';
 import { withSignal } from '../../ui/abort.ts';

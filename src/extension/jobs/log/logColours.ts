@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../../core/processes/lifetime.ts';
-import type { ColouredLines, TextStyle } from '../../../jobs/logView/colouredLines.ts';
+import type { ColouredLines, TextStyle } from '../../../jobs/log/colouredLines.ts';
 
 // Rows beyond the visible ones, which scrolling shows before this extension is notified.
 const MARGIN_ROWS = 100;

@@ -9,13 +9,13 @@ import { findOrPickJob, jobCommand, type JobFinder } from '../list/jobCommand.ts
 import { AppError } from '../../../core/errors.ts';
 import { writeAtomically } from '../../../core/files/atomicFile.ts';
 import { diskError } from '../../../core/files/diskSpace.ts';
-import { wholeLog } from '../../../jobs/logView/viewText.ts';
+import { wholeLog } from '../../../jobs/log/viewText.ts';
 import { scriptPath, shownScript } from '../../../jobs/selection/script.ts';
 import { showCancellable, showInformation } from '../../ui/show.ts';
 import type { JobEventDocuments } from './jobEvents.ts';
 import type { JobLog } from './jobLog.ts';
 import type { LogDocuments } from './logDocuments.ts';
-import { findInLog, isErrorLine } from '../../../jobs/logView/findInLog.ts';
+import { findInLog, isErrorLine } from '../../../jobs/log/findInLog.ts';
 
 interface LogCommandDeps extends JobFinder, LogSearchDeps {
   readonly jobLog: Pick<JobLog, 'show'>;

@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
 import { printableLine } from '../../../core/text/printable.ts';
 import { isRecordId, type JobRecord } from '../../../jobs/ledger/record.ts';
-import type { ColouredLines } from '../../../jobs/logView/colouredLines.ts';
-import type { LogLine } from '../../../jobs/logView/findInLog.ts';
-import { LogParts } from '../../../jobs/logView/logParts.ts';
+import type { ColouredLines } from '../../../jobs/log/colouredLines.ts';
+import type { LogLine } from '../../../jobs/log/findInLog.ts';
+import { LogParts } from '../../../jobs/log/logParts.ts';
 import { EventSpool } from '../../../jobs/log/spool.ts';
 import { scriptPath, shownScript } from '../../../jobs/selection/script.ts';
 import { withSignal } from '../../ui/abort.ts';

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { formatInteger } from '../../../core/text/format.ts';
-import { MARK } from '../../../jobs/logView/viewText.ts';
+import { MARK } from '../../../jobs/log/viewText.ts';
 import type { LogDocuments, ShownPart } from './logDocuments.ts';
 
 /** Links to the other parts above and below a part of a log, and actions on the whole log. */

@@ -5,7 +5,7 @@ import { SourceFiles } from '../../../jobs/source/sourceFiles.ts';
 import { findReferences, type SourceReference } from '../../../jobs/source/sourceReference.ts';
 import { label } from '../../ui/labels.ts';
 import { withSignal } from '../../ui/abort.ts';
-import { MARK } from '../../../jobs/logView/viewText.ts';
+import { MARK } from '../../../jobs/log/viewText.ts';
 import { DOWNLOAD } from './jobLog.ts';
 import { OPEN_FULL_LOG } from './logTail.ts';
 import type { CommandId } from '../../contributions/names.ts';

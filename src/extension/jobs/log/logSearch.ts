@@ -6,7 +6,7 @@ import { isAbort } from '../../../core/errors.ts';
 import { DisposableStore } from '../../../core/processes/lifetime.ts';
 import { printable, printableLine } from '../../../core/text/printable.ts';
 import type { JobRecord } from '../../../jobs/ledger/record.ts';
-import { containing, findInLog } from '../../../jobs/logView/findInLog.ts';
+import { containing, findInLog } from '../../../jobs/log/findInLog.ts';
 import { shownScript } from '../../../jobs/selection/script.ts';
 import { acceptedRow, createPick, type PickItem } from '../../ui/show.ts';
 import type { LogDocuments } from './logDocuments.ts';

@@ -2,11 +2,11 @@ import type { Checkpoint } from '../../../agents/records/recordSchemas.ts';
 import { processOwner } from '../../../core/processes/processOwner.ts';
 import type { FlowRunRequest, FlowRuntime } from '../protocol/runRequest.ts';
 import type { FlowOutcome } from '../protocol/flowOutcome.ts';
-import { runFlow, type RunFlowOptions } from '../process/runFlow.ts';
+import { runFlow, type RunFlowOptions } from '../start/runFlow.ts';
 import { readEvents, readWaiting } from './runFiles.ts';
 import { checkpointBefore, type RerunStep } from './rerun.ts';
 import type { RunHistory } from './runHistory.ts';
-import { changedSteps, type StepReach } from '../../reach/changedSteps.ts';
+import { changedSteps, type StepReach } from '../../project/changedSteps.ts';
 import { type RunRecord, runRecord, stepReachSchema } from './runRecord.ts';
 import { RunTotals } from './runSummary.ts';
 

@@ -10,7 +10,7 @@ import { runFolder } from './runFolder.ts';
 import type { RunHistory } from './runHistory.ts';
 import type { FlowProcessEvent, FlowRunRequest, FlowRuntime } from '../protocol/runRequest.ts';
 import type { FlowOutcome } from '../protocol/flowOutcome.ts';
-import { runFlow } from '../process/runFlow.ts';
+import { runFlow } from '../start/runFlow.ts';
 import type { NodeVisit, VisitRuns } from './nodeVisit.ts';
 import { findVisit, inputOfVisit, reportVisit } from './visitReport.ts';
 

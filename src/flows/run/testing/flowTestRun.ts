@@ -2,7 +2,7 @@ import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type FlowTest, readFlowTest, writeFlowTest } from './flowTestFile.ts';
-import { changedSteps } from '../../reach/changedSteps.ts';
+import { changedSteps } from '../../project/changedSteps.ts';
 import type { FlowRuntime } from '../protocol/runRequest.ts';
 import { runFolder } from '../history/runFolder.ts';
 import { keptIn } from './expectation.ts';

@@ -2,10 +2,10 @@ import type { MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { type Limits, type LimitsSettings, limitsOf } from '../../config/limitsConfig.ts';
 import type { StoredAccount } from '../../store/accounts/accountTable.ts';
-import { UploadSlots } from '../limits/uploadSlots.ts';
+import { UploadSlots } from './uploadSlots.ts';
 import type { AppContext, AppEnv } from './appEnv.ts';
 import { onClose } from './onClose.ts';
-import { TokenBuckets } from '../limits/tokenBuckets.ts';
+import { TokenBuckets } from './tokenBuckets.ts';
 
 /** `bodies` are those of other requests, which are read into memory. */
 type SlotKind = 'uploads' | 'streams' | 'bodies';

@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { TokenBuckets } from '../limits/tokenBuckets.ts';
+import { TokenBuckets } from './tokenBuckets.ts';
 
 const MAX_KNOWN = 10_000;
 

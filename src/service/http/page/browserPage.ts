@@ -9,11 +9,11 @@ import type { Caller } from '../access/keyAuthenticator.ts';
 import { refusal } from '../access/httpRefusal.ts';
 import { PageAccess, type PageAccessOptions } from './pageAccess.ts';
 import { accountOfPage, readJob, readJobs, readService, type Sources, whoIs } from './pageData.ts';
-import { jobsView } from './views/jobsView.ts';
-import { jobView } from './views/jobView.ts';
-import { operatorView } from './views/operatorView.ts';
-import { operatorLinkView, problemView, signInView } from './views/signInView.ts';
-import { STYLE_SOURCE } from './views/style.ts';
+import { jobsView } from './jobsView.ts';
+import { jobView } from './jobView.ts';
+import { operatorView } from './operatorView.ts';
+import { operatorLinkView, problemView, signInView } from './signInView.ts';
+import { STYLE_SOURCE } from './style.ts';
 
 /** The paths that forms are sent to. These requests have an `Origin`, which `ownForms` checks. */
 export const FORM_PATHS: readonly string[] = ['/sign-in', '/sign-out', '/operator'];

@@ -1,8 +1,8 @@
 import * as l10n from '@vscode/l10n';
-import { type DrawnEdge, type DrawnNode, edgeAt, nodeAt, titleOf } from '../../../flows/drawing/drawing.ts';
-import { graphToMermaid } from '../../../flows/drawing/graphToMermaid.ts';
-import { graphToSvg } from '../../../flows/drawing/graphToSvg.ts';
-import type { FlowLayout } from '../../../flows/drawing/flowLayout.ts';
+import { type DrawnEdge, type DrawnNode, edgeAt, nodeAt, titleOf } from '../../../flows/layout/drawing.ts';
+import { graphToMermaid } from '../../../flows/layout/graphToMermaid.ts';
+import { graphToSvg } from '../../../flows/layout/graphToSvg.ts';
+import type { FlowLayout } from '../../../flows/layout/flowLayout.ts';
 import type { Announcer } from '../dom/announcer.ts';
 import { flowRange, shownFlow, withLayout } from '../state/graphView.ts';
 import type { Host } from '../state/editor.ts';

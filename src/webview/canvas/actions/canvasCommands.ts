@@ -1,5 +1,5 @@
 import * as l10n from '@vscode/l10n';
-import { type DrawnEdge, type DrawnNode, type Drawing, nodeAt } from '../../../flows/drawing/drawing.ts';
+import { type DrawnEdge, type DrawnNode, type Drawing, nodeAt } from '../../../flows/layout/drawing.ts';
 import type { CanvasActions } from './canvasActions.ts';
 import type { Editing } from './editing.ts';
 import { shownFlow } from '../state/graphView.ts';

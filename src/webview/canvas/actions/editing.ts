@@ -1,8 +1,8 @@
 import * as l10n from '@vscode/l10n';
 import { formatInteger } from '../../../core/text/format.ts';
-import { type DrawnEdge, type DrawnNode, levelOf, nodeAt, titleOf } from '../../../flows/drawing/drawing.ts';
+import { type DrawnEdge, type DrawnNode, levelOf, nodeAt, titleOf } from '../../../flows/layout/drawing.ts';
 import type { FlowOperation } from '../../../flows/graph/flowOperation.ts';
-import { stubsOf } from '../../../flows/drawing/flowLayout.ts';
+import { stubsOf } from '../../../flows/layout/flowLayout.ts';
 import type { Point } from '../../../flows/layout/shape.ts';
 import type { Announcer } from '../dom/announcer.ts';
 import { shownFlow } from '../state/graphView.ts';

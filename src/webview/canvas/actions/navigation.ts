@@ -5,7 +5,7 @@ import {
   edgeAt,
   levelOf,
   nodeAt,
-} from '../../../flows/drawing/drawing.ts';
+} from '../../../flows/layout/drawing.ts';
 import type { Box } from '../../../flows/layout/shape.ts';
 import type { CanvasSelection } from '../state/canvasStore.ts';
 

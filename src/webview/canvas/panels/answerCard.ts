@@ -1,5 +1,5 @@
 import * as l10n from '@vscode/l10n';
-import { type DrawnNode, type Drawing, nodeAt } from '../../../flows/drawing/drawing.ts';
+import { type DrawnNode, type Drawing, nodeAt } from '../../../flows/layout/drawing.ts';
 import {
   type AnswerChoice,
   type AnswerField,

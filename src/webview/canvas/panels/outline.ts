@@ -1,5 +1,5 @@
 import * as l10n from '@vscode/l10n';
-import { type DrawnEdge, levelOf, titleOf } from '../../../flows/drawing/drawing.ts';
+import { type DrawnEdge, levelOf, titleOf } from '../../../flows/layout/drawing.ts';
 import { type CanvasActions, describeEdge, describeNode } from '../actions/canvasActions.ts';
 import { html, setAttributes, setText } from '../dom/elements.ts';
 import type { CanvasState, CanvasSelection, CanvasStore } from '../state/canvasStore.ts';

@@ -1,10 +1,10 @@
 import * as l10n from '@vscode/l10n';
-import type { DrawnEdge } from '../../../flows/drawing/drawing.ts';
+import type { DrawnEdge } from '../../../flows/layout/drawing.ts';
 import { svgPath } from '../../../flows/layout/edgeCurves.ts';
-import { LABEL_FONT } from '../../../flows/drawing/flowLayout.ts';
+import { LABEL_FONT } from '../../../flows/layout/flowLayout.ts';
 import { CHANGE_KINDS, type ChangeKind } from '../../../flows/project/flowChanges.ts';
 import type { Point } from '../../../flows/layout/shape.ts';
-import { pixelWidth } from '../../../flows/drawing/pixelWidth.ts';
+import { pixelWidth } from '../../../flows/layout/pixelWidth.ts';
 import { setAttributes, svg } from '../dom/elements.ts';
 import { CHANGE_WORDS } from '../state/canvasWords.ts';
 

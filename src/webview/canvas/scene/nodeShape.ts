@@ -1,11 +1,11 @@
 import * as l10n from '@vscode/l10n';
 import type { NodeState } from '../../../flows/run/protocol/nodeState.ts';
-import { type DrawnNode, repetitionOf, titleOf } from '../../../flows/drawing/drawing.ts';
-import { LABEL_FONT } from '../../../flows/drawing/flowLayout.ts';
+import { type DrawnNode, repetitionOf, titleOf } from '../../../flows/layout/drawing.ts';
+import { LABEL_FONT } from '../../../flows/layout/flowLayout.ts';
 import type { FlowNode } from '../../../flows/graph/graph.ts';
 import { CHANGE_KINDS, type ChangeKind } from '../../../flows/project/flowChanges.ts';
 import type { Box } from '../../../flows/layout/shape.ts';
-import { cutText, cutTextStart, pixelWidth } from '../../../flows/drawing/pixelWidth.ts';
+import { cutText, cutTextStart, pixelWidth } from '../../../flows/layout/pixelWidth.ts';
 import { setAttributes, svg } from '../dom/elements.ts';
 import { CHANGE_WORDS } from '../state/canvasWords.ts';
 import { type IconName, iconPath } from '../dom/icons.ts';

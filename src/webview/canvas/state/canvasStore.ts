@@ -1,7 +1,7 @@
-import type { Drawing } from '../../../flows/drawing/drawing.ts';
+import type { Drawing } from '../../../flows/layout/drawing.ts';
 import type { FlowFile } from '../../../flows/graph/graph.ts';
 import type { VisitRuns } from '../../../flows/run/history/nodeVisit.ts';
-import type { FlowLayout } from '../../../flows/drawing/flowLayout.ts';
+import type { FlowLayout } from '../../../flows/layout/flowLayout.ts';
 import type { ChangeKind } from '../../../flows/project/flowChanges.ts';
 import type { VersionsMessage, ComparisonMessage, MovedNodes, RunInfo, SharedMessage } from './canvasMessages.ts';
 import type { RunProgress } from './runProgress.ts';

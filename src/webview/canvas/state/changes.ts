@@ -1,5 +1,5 @@
 import * as l10n from '@vscode/l10n';
-import { type DrawnEdge, type DrawnNode, titleOf } from '../../../flows/drawing/drawing.ts';
+import { type DrawnEdge, type DrawnNode, titleOf } from '../../../flows/layout/drawing.ts';
 import { CHANGE_WORDS } from './canvasWords.ts';
 import type { CanvasChange, CanvasState, CanvasSelection } from './canvasStore.ts';
 

@@ -1,7 +1,7 @@
-import { drawFlow, edgeAt, nodeAt } from '../../../flows/drawing/drawing.ts';
+import { drawFlow, edgeAt, nodeAt } from '../../../flows/layout/drawing.ts';
 import { mainFlow } from '../../../flows/graph/flowChoice.ts';
 import type { FlowFile, FlowGraph, SourceRange } from '../../../flows/graph/graph.ts';
-import { layoutFlow } from '../../../flows/drawing/flowLayout.ts';
+import { layoutFlow } from '../../../flows/layout/flowLayout.ts';
 import type { GraphMessage } from './canvasMessages.ts';
 import { type CanvasState, NOTHING_DRAWN, type CanvasSelection } from './canvasStore.ts';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { openEmbedder } from '../../../../src/agents/rag/openEmbedder.ts';
 import { Index } from '../../../../src/retrieval/index/index.ts';
-import type { Embedder } from '../../../../src/retrieval/embedding/embedTexts.ts';
+import type { Embedder } from '../../../../src/retrieval/semantic/embedTexts.ts';
 import { type EmbeddingProgress, FolderVectors } from '../../../../src/retrieval/semantic/folderVectors.ts';
 import { KEEPS_CONNECTIONS } from '../../timeLimits.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { Index } from '../../../../src/retrieval/index/index.ts';
-import type { NearChunk } from '../../../../src/retrieval/ranking/nearChunks.ts';
+import type { NearChunk } from '../../../../src/retrieval/search/nearChunks.ts';
 import { parseQuery } from '../../../../src/retrieval/search/query.ts';
 import { countTokens, searchWithin } from '../../../../src/retrieval/index/tokenBudget.ts';
 import { IndexedFolder } from '../indexedFolder.ts';

@@ -19,13 +19,13 @@ import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Index } from '../../../../src/retrieval/index/index.ts';
-import type { ListedFile } from '../../../../src/retrieval/building/indexedFile.ts';
+import type { ListedFile } from '../../../../src/retrieval/index/indexedFile.ts';
 import { indexPath } from '../../../../src/retrieval/index/indexStore.ts';
 import { GUARD_MS } from '../../timeLimits.ts';
 import { seeded, TIMES } from '../../../random.ts';
 import { randomText } from '../randomCorpus.ts';
 
-const WORKER = join(import.meta.dirname, '../../../../src/retrieval/building/indexWorker.ts');
+const WORKER = join(import.meta.dirname, '../../../../src/retrieval/index/indexWorker.ts');
 // Past the tick of every file system's clock, so that times are relied on.
 const EDITS = 120 * TIMES;
 const LONG_AGO = new Date('2026-01-01T00:00:00Z');

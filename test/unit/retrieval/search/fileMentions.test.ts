@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mentionedFiles } from '../../../../src/retrieval/ranking/mentionedFiles.ts';
+import { mentionedFiles } from '../../../../src/retrieval/search/mentionedFiles.ts';
 import { fileMentions, withoutPositions } from '../../../../src/retrieval/search/fileMentions.ts';
 
 const PATHS = ['src/core/retry.ts', 'src/core/index.ts', 'lib/index.ts', 'app/views.py', 'Makefile', 'cli/Program.cs'];

@@ -12,7 +12,7 @@ import { inspectSearchable, selectSearchable } from '../../../../src/workspace/s
 import { WordEmbedder } from './wordEmbedder.ts';
 import { GUARD_MS } from '../../timeLimits.ts';
 
-const WORKER = join(import.meta.dirname, '../../../../src/retrieval/building/indexWorker.ts');
+const WORKER = join(import.meta.dirname, '../../../../src/retrieval/index/indexWorker.ts');
 
 class LocalWords extends WordEmbedder {
   isOpen = true;

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Embedder, EmbedOptions } from '../../../../src/retrieval/embedding/embedTexts.ts';
+import type { Embedder, EmbedOptions } from '../../../../src/retrieval/semantic/embedTexts.ts';
 
 // Words of one meaning share their numbers.
 const MEANINGS: Readonly<Record<string, string>> = { boat: 'ship', vessel: 'ship', loaf: 'bread', baguette: 'bread' };

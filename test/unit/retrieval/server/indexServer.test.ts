@@ -12,7 +12,7 @@ import { readCommits } from '../../../../src/workspace/git/commitLog.ts';
 import { inspectSearchable, selectSearchable } from '../../../../src/workspace/select/searchableFiles.ts';
 import { GUARD_MS } from '../../timeLimits.ts';
 
-const WORKER = join(import.meta.dirname, '../../../../src/retrieval/building/indexWorker.ts');
+const WORKER = join(import.meta.dirname, '../../../../src/retrieval/index/indexWorker.ts');
 const SELECTOR = { select: selectSearchable, inspect: inspectSearchable };
 
 /** A folder that is open in a window. */

@@ -25,8 +25,8 @@ async function openIndex(t: TestContext, files: Readonly<Record<string, string>>
   const newIndex = (): SearchIndex => {
     const added = new SearchIndex({
       program: join(SOURCE, 'extension/threads/folderIndexWorker.ts'),
-      workerProgram: join(SOURCE, 'retrieval/building/indexWorker.ts'),
-      modelProgram: join(SOURCE, 'retrieval/embedding/modelWorker.ts'),
+      workerProgram: join(SOURCE, 'retrieval/index/indexWorker.ts'),
+      modelProgram: join(SOURCE, 'retrieval/semantic/modelWorker.ts'),
       home: join(base, 'home'),
       log: silentLogger,
       folders: () => open,

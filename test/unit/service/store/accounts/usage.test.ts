@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openAdmin } from '../../../../../src/service/admin/adminClient.ts';
-import type { UsageGroup } from '../../../../../src/service/admin/operations/usageOperations.ts';
+import type { UsageGroup } from '../../../../../src/service/admin/usageOperations.ts';
 import { Store } from '../../../../../src/service/store/store.ts';
 
 const MINUTE_MS = 60_000;
