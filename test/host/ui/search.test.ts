@@ -69,6 +69,7 @@ suite('searching in a window', () => {
   };
   const openNeedle = async (): Promise<void> => {
     await openSearch();
+    await row('"exact words"').waitFor(); // until then, the rows of the search before are still there
     await window.page.keyboard.type(NEEDLE.words);
     await row(`${NEEDLE.path}:${NEEDLE.line}`).waitFor();
     await window.page.keyboard.press('Enter');
