@@ -17,7 +17,7 @@ export type { ErrorCode } from '../core/errors.ts';
 export { ProxyError } from '../core/network/proxyError.ts';
 export { AuthError, InsufficientCreditsError, NetworkError, RemoteError } from '../remote/http/remoteErrors.ts';
 export type { RetryAfterPolicy } from '../remote/http/retryAfterPolicy.ts';
-export type { JobSubmission } from '../remote/transfers/submission.ts';
+export type { JobSubmission } from '../remote/protocol/jobTerms.ts';
 export { parseEvents } from '../remote/events/parseEvents.ts';
 export { isFinalState, isJobState } from '../remote/protocol/states.ts';
 export type { JobState } from '../remote/protocol/states.ts';

@@ -12,6 +12,7 @@ import { followEvents, type FollowOptions } from './events/followEvents.ts';
 import type { HttpResponse, Call } from './http/exchange.ts';
 import { eventIdHeader, isEventId } from './protocol/eventId.ts';
 import { type RetryAfterPolicy, withRetryAfter } from './http/retryAfterPolicy.ts';
+import type { JobSubmission } from './protocol/jobTerms.ts';
 import { asSent } from './protocol/received.ts';
 import {
   type Account,
@@ -24,7 +25,7 @@ import {
 } from './protocol/schemas.ts';
 import { environmentList, type KeptEnvironment } from './protocol/environment.ts';
 import { secretChange, secretList, secretPath, type StoredSecret } from './protocol/secret.ts';
-import { isMissingRoute, type JobSubmission, metaOf, submissionHeaders } from './transfers/submission.ts';
+import { isMissingRoute, metaOf, submissionHeaders } from './transfers/submission.ts';
 import { type SlowResponseWatch, Transport } from './http/transport.ts';
 import { openUpload } from './transfers/openUpload.ts';
 import { limits, type RequestOptions, type TransferOptions } from './http/requestLimits.ts';

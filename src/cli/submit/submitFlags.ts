@@ -5,6 +5,7 @@ import { readNamedFile } from '../../core/files/namedFile.ts';
 import { withoutByteOrderMark } from '../../core/text/textEncoding.ts';
 import {
   conflictFlag,
+  type Flags,
   type FlagValues,
   jsonFlag,
   listFlag,
@@ -13,30 +14,46 @@ import {
   switchFlag,
   textFlag,
 } from '../command/flags.ts';
-import { type ClusterOptions, clusterOptions } from '../../remote/protocol/submission.ts';
+import { DEFAULT_MAX_RUNTIME, JOB_TERMS, termsWith, type TermWith } from '../../remote/protocol/jobTerms.ts';
+import { type ClusterOptions, clusterOptions } from '../../remote/protocol/termValues.ts';
 import { schemaMessage } from '../../core/text/schemaMessage.ts';
 import { environmentFlag } from '../flows/flowFlags.ts';
 import { parameterFlag } from '../sweeps/parameterFlag.ts';
 
-/** Seconds. */
-const DEFAULT_MAX_RUNTIME = 3600;
-
 /** The terms of a submit that neither flags nor a profile choose. */
 export const DEFAULT_TERMS = { maxRuntime: DEFAULT_MAX_RUNTIME, machineClass: '', project: '' };
 
+const FLAG_OF_TYPE = {
+  text: textFlag,
+  number: (spelling: string, description: string) => optionalNumberFlag(spelling, description, { min: 1 }),
+  list: (spelling: string, description: string) => listFlag(spelling, description),
+};
+type TermFlags = {
+  readonly [Name in TermWith<'flag'>]: ReturnType<(typeof FLAG_OF_TYPE)[(typeof JOB_TERMS)[Name]['flag']['type']]>;
+};
+
+function termFlags(): TermFlags;
+function termFlags(): Flags {
+  const flags = termsWith('flag').map((name) => {
+    const { type, spelling, description } = JOB_TERMS[name].flag;
+    return [name, FLAG_OF_TYPE[type](spelling, description)] as const;
+  });
+  return Object.fromEntries(flags);
+}
+
+const { script, maxRuntime, machineClass, project, ...otherTerms } = termFlags();
+
+/** In the order of the help. */
 export const SUBMIT_FLAGS = {
-  script: textFlag('--script <file>', 'file to run, with its arguments, such as "train.py --epochs 3"'),
+  script,
   profile: textFlag('--profile <name>', "job of the folder's farwharf.json; other flags override its values"),
   set: parameterFlag('with --profile: use this value for a parameter of its matrix'),
   env: environmentFlag('let the profile read this environment variable'),
-  maxRuntime: optionalNumberFlag('--max-runtime <seconds>', `time limit of the job (default: ${DEFAULT_MAX_RUNTIME})`, {
-    min: 1,
-  }),
-  machineClass: textFlag('--machine-class <name>', "machine class from the service's rate card (see farwharf me)"),
-  project: textFlag('--project <name>', 'project to charge the job to'),
+  maxRuntime,
+  machineClass,
+  project,
   venv: textFlag('--venv <file>', 'JSON file that describes the Python environment'),
-  secret: listFlag('--secret <name>', 'give the job this secret of your account as a variable (see farwharf secret)'),
-  volume: listFlag('--volume <name>', 'give the job this volume of your account (see farwharf me)'),
+  ...otherTerms,
   cluster: listFlag(
     '--cluster <option>',
     'ask the cluster of the service for account=, qos=, constraint=, reservation= or module=NAME, container=IMAGE, or mail at the end',

@@ -11,6 +11,7 @@ import { findProfile, readProfiles } from '../../jobs/profiles/profileFile.ts';
 import type { JobParameters } from '../../jobs/ledger/parameters.ts';
 import { readParameter } from '../sweeps/parameterFlag.ts';
 import { type ProfileJob, profileJob } from '../../jobs/profiles/profileJob.ts';
+import { accountLists, JOB_TERMS, termsWith } from '../../remote/protocol/jobTerms.ts';
 import type { SubmitIntent } from '../../jobs/plan/draft.ts';
 import { confirm } from '../command/confirm.ts';
 import type { Context } from '../command/commandContext.ts';
@@ -62,8 +63,7 @@ export function submitTerms(
     include: [...(terms?.include ?? []), ...(flags.include ?? [])],
     exclude: [...(terms?.exclude ?? []), ...(flags.exclude ?? [])],
     venv: terms?.venv || venv ? { ...terms?.venv, ...venv } : undefined,
-    secrets: [...new Set([...(terms?.secrets ?? []), ...(flags.secret ?? [])])],
-    volumes: [...new Set([...(terms?.volumes ?? []), ...(flags.volume ?? [])])],
+    ...accountLists((name) => [...new Set([...(terms?.[name] ?? []), ...(flags[name] ?? [])])]),
     cluster: readClusterOptions(flags.cluster, terms?.cluster),
   };
 }
@@ -76,8 +76,8 @@ export async function withServiceOf(job: ProfileJob | undefined, context: Contex
 }
 
 /** What the flags allow a profile without a question. */
-export function grantedBy({ env, include, secret, volume }: SubmitFlags): GrantedAccess {
-  return { variables: env ?? [], include: include ?? [], secrets: secret ?? [], volumes: volume ?? [] };
+export function grantedBy(flags: SubmitFlags): GrantedAccess {
+  return { variables: flags.env ?? [], include: flags.include ?? [], ...accountLists((name) => flags[name]) };
 }
 
 /**
@@ -86,17 +86,13 @@ export function grantedBy({ env, include, secret, volume }: SubmitFlags): Grante
  *
  * @throws AppError `refused` if the user did not agree.
  */
-export async function allowProfile(
-  sentence: string,
-  { host, isSwitch, variables, secrets, volumes, include }: ProfileAccess,
-  context: Context,
-): Promise<boolean> {
+export async function allowProfile(sentence: string, access: ProfileAccess, context: Context): Promise<boolean> {
+  const { host, isSwitch, variables, include } = access;
   if (await confirm(`${sentence} Allow this from now on?`, context)) return true;
   const allowing = [
     ...(isSwitch ? [`--remote ${host}`] : []),
     ...variables.map((name) => `--env ${name}`),
-    ...secrets.map((name) => `--secret ${name}`),
-    ...volumes.map((name) => `--volume ${name}`),
+    ...termsWith('ofAccount').flatMap((term) => access[term].map((name) => `--${JOB_TERMS[term].ofAccount} ${name}`)),
     ...include.map((shown) => `--include ${shellWord(printableLine(includedPath(shown)))}`),
   ].join(' ');
   throw new AppError(

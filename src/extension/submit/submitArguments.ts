@@ -1,29 +1,42 @@
 import * as l10n from '@vscode/l10n';
 import * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
+import { JOB_TERMS, termsWith, type TermWith } from '../../remote/protocol/jobTerms.ts';
 import { parameterValue } from '../../jobs/ledger/parameters.ts';
 
 const TEXT = l10n.t('Enter text that is not empty.');
 const SECONDS = l10n.t('Enter a number of seconds, at least 1.');
 const text = z.string(TEXT).min(1, TEXT).optional();
+const seconds = z.number(SECONDS).min(1, SECONDS).optional();
+
+type TypeOf<Name extends TermWith<'flag'>> = (typeof JOB_TERMS)[Name]['flag']['type'];
+type TermArguments = {
+  [Name in TermWith<'flag'> as TypeOf<Name> extends 'list' ? never : Name]: TypeOf<Name> extends 'text'
+    ? typeof text
+    : typeof seconds;
+};
+
+/** The terms that are texts or numbers. */
+function termArguments(): TermArguments;
+function termArguments(): z.ZodRawShape {
+  const typeOf = (name: TermWith<'flag'>) => JOB_TERMS[name].flag.type;
+  const names = termsWith('flag').filter((name) => typeOf(name) !== 'list');
+  return Object.fromEntries(names.map((name) => [name, typeOf(name) === 'text' ? text : seconds]));
+}
 
 /** What a keybinding, a task or another extension can fix in advance. */
 const submitArguments = z.object({
+  ...termArguments(),
   /** Absolute path of the folder. */
   folder: text,
   /** Absolute path of a file in the folder to run; `script` wins. */
   file: text,
-  /** Script with its parameters, as in a terminal. */
-  script: text,
   /** A job of the folder's `farwharf.json`; the other terms win over its values. */
   profile: text,
   /** With a profile that has a matrix: values of its parameters. */
   parameters: z.record(z.string(), parameterValue, l10n.t('Enter an object.')).optional(),
   /** Whether to show the preflight even if the user turned it off. */
   lookFirst: z.boolean(l10n.t('Enter true or false.')).optional(),
-  machineClass: text,
-  project: text,
-  maxRuntime: z.number(SECONDS).min(1, SECONDS).optional(),
   /** The flow to run, where the script is a flow file. */
   flow: text,
   /** The name of that flow in trace events, if the file runs it itself. */

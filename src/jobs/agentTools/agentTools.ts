@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { AgentToolName } from './agentToolNames.ts';
-import { MAX_RUNTIME_SECONDS } from '../../remote/protocol/submission.ts';
+import { MAX_RUNTIME_SECONDS } from '../../remote/protocol/termValues.ts';
 
 const MAX_TEXT = 4_000;
 const text = z.string().min(1).max(MAX_TEXT);

@@ -1,4 +1,11 @@
 import { posix } from 'node:path';
+import {
+  JOB_TERMS,
+  type JobSubmission,
+  type JobTerm,
+  termsWith,
+  type TermWith,
+} from '../../remote/protocol/jobTerms.ts';
 import { readDirectives } from './directives.ts';
 import { REASONS } from './optionNames.ts';
 import { type BatchOption, readOptions } from './options.ts';
@@ -9,6 +16,7 @@ const MAX_VALUE = 1_000;
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 const CORES = ['ntasks', 'ntasks-per-node', 'cpus-per-task'];
 const RESOURCES = CORES.concat('mem', 'mem-per-cpu', 'mem-per-gpu', 'gpus', 'gpus-per-node', 'gpus-per-task', 'gres');
+const READERS = { text: (argument: string) => argument || undefined, time: parseTime };
 const VARIABLE = /^(?!FARWHARF_)[A-Za-z_]\w*$/;
 
 /** An option that is not used, or only in part. */
@@ -36,9 +44,8 @@ export interface BatchRequest {
 
 /** The job that the `#SBATCH` lines of a script describe. */
 export interface BatchJob {
-  /** Seconds. */
-  readonly maxRuntime: number | undefined;
-  readonly project: string | undefined;
+  /** What it states, each from an option of its own. */
+  readonly terms: Partial<Pick<JobSubmission, TermWith<'batch'>>>;
   readonly title: string | undefined;
   /** The working folder: absolute, or relative to the folder that is sent. */
   readonly chdir: (Pick<Remark, 'line' | 'option'> & { readonly path: string }) | undefined;
@@ -70,11 +77,11 @@ export function readBatchJob(text: string): BatchJob {
     else settings.set(option.long, option);
   }
   /** The value of an option; undefined, with a remark, if it is not valid. */
-  const read = <T>(long: string, parse: (argument: string) => T | undefined, expected: string): T | undefined => {
+  const read = <T>(long: string, parse: (argument: string) => T | undefined, expected?: string): T | undefined => {
     const option = settings.get(long);
     if (option === undefined) return undefined;
     const value = parse(option.argument);
-    if (value === undefined) note(option, expected);
+    if (value === undefined && expected !== undefined) note(option, expected);
     return value;
   };
   const count = (long: string) => read(long, parseCount, 'Its value is not a number above 0.');
@@ -110,9 +117,12 @@ export function readBatchJob(text: string): BatchJob {
   if (title !== undefined && array === undefined) note(title, 'Jobs are listed by their script.');
   const partition = settings.get('partition');
   const chdir = settings.get('chdir');
+  const stated = termsWith('batch').map((name) => {
+    const { option, type, expected }: NonNullable<JobTerm['batch']> = JOB_TERMS[name].batch;
+    return [name, read<unknown>(option, READERS[type], expected)] as const;
+  });
   return {
-    maxRuntime: read('time', parseTime, 'Every job has a time limit such as 1:30:00.'),
-    project: settings.get('account')?.argument || undefined,
+    terms: Object.fromEntries(stated),
     title: title?.argument,
     chdir: chdir && { line: chdir.line, option: spellingOf(chdir), path: chdir.argument },
     environment: readExport(settings.get('export'), note),

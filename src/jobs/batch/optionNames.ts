@@ -1,3 +1,5 @@
+import { JOB_TERMS, termsWith } from '../../remote/protocol/jobTerms.ts';
+
 /** Why an option is not used, in sentences. */
 export const REASONS = {
   mail: 'On a cluster, --cluster mail asks for a mail at the end. VS Code notifies you when a job fails, and farwharf watch waits for its end.',
@@ -45,12 +47,13 @@ const NAMES: Readonly<Record<OptionUse, string>> = {
   unsupported: 'help:h input=i signal= umask= usage version:V wrap=',
 };
 
+const OPTIONS_OF_TERMS: ReadonlySet<string> = new Set(termsWith('batch').map((name) => JOB_TERMS[name].batch.option));
 const OPTIONS: readonly (OptionName & { readonly short: string })[] = (
   ['setting', 'mail', 'order', 'place', 'cluster', 'output', 'container', 'unsupported'] as const
 ).flatMap((use) =>
   [...NAMES[use].matchAll(/([\w-]+)(?:([=?:])([A-Za-z])?)?/g)].map(([, long = '', mark = ':', short = '']) => {
     const value = mark === '=' ? 'required' : mark === '?' ? 'optional' : 'none';
-    return { long, short, value, use } as const;
+    return { long, short, value, use: OPTIONS_OF_TERMS.has(long) ? 'setting' : use } as const;
   }),
 );
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import { readerOf } from '../../remote/protocol/received.ts';
 import { jobReport } from '../../remote/protocol/schemas.ts';
-import { clusterOptions } from '../../remote/protocol/submission.ts';
+import { JOB_TERMS, type JobTermName } from '../../remote/protocol/jobTerms.ts';
 import { stateOfWord } from '../../remote/protocol/spellings.ts';
 import { isFinalState } from '../../remote/protocol/states.ts';
 import { jobSweep } from './parameters.ts';
@@ -12,6 +12,8 @@ type Report = z.output<typeof jobReport>;
 type ReportedShape = {
   [Name in keyof Report as CamelCase<Name>]: NonNullable<Report[Name]> extends number ? typeof number : typeof text;
 };
+
+type StoredTerms = { [Name in JobTermName]: (typeof JOB_TERMS)[Name]['stored'] };
 
 const text = z.string().nullable().default(null);
 const number = z.number().nullable().default(null);
@@ -28,6 +30,7 @@ export const jobPause = z.object({
 /** One job in the ledger. Times are ISO 8601, durations are seconds, money is credits. */
 const fields = z.object({
   ...reportedShape(),
+  ...termsShape(),
   /** Our own UUID, which exists before the service assigns a job ID. */
   id: z.string(),
   /** `local` for the embedded service, else the base URL without a trailing `/`. */
@@ -41,18 +44,8 @@ const fields = z.object({
    * are stored and shown unchanged.
    */
   state: z.string(),
-  script: z.string(),
-  project: text,
   /** Credits per minute on this machine class when the job was sent; null if it has no price or the rate card does not list it. */
   creditsPerMinute: number,
-  maxRuntime: z.number(),
-  venv: z.record(z.string(), z.unknown()).nullable().default(null),
-  /** The names of the secrets that the job gets. */
-  secrets: z.array(z.string()).default([]),
-  /** The names of the volumes that the job has. */
-  volumes: z.array(z.string()).default([]),
-  /** What the job asks of the cluster of its service. */
-  cluster: clusterOptions.nullable().default(null),
   /** Absolute path of the folder that was sent. */
   folder: z.string(),
   /** Where the results go, relative to the folder; null for the folder itself. */
@@ -110,6 +103,12 @@ function reportedShape(): ReportedShape;
 function reportedShape(): z.ZodRawShape {
   const shape = Object.entries(jobReport.shape);
   return Object.fromEntries(shape.map(([name, field]) => [recordName(name), readerOf(field).nullable().default(null)]));
+}
+
+/** The terms of the job. */
+function termsShape(): StoredTerms;
+function termsShape(): z.ZodRawShape {
+  return Object.fromEntries(Object.entries(JOB_TERMS).map(([name, { stored }]) => [name, stored]));
 }
 
 /** Fields that may change after a record was created. */

@@ -1,5 +1,5 @@
 import { pathInside } from '../../core/files/pathInside.ts';
-import type { JobSubmission } from '../../remote/transfers/submission.ts';
+import { type JobSubmission, statedTerms, termsWith, type TermWith } from '../../remote/protocol/jobTerms.ts';
 import type { ExclusionReason } from '../../workspace/select/selection.ts';
 import type { BatchTerms } from '../batch/batchTerms.ts';
 import type { FileChoice } from '../selection/fileTree.ts';
@@ -41,10 +41,8 @@ export interface Agreement {
   readonly jobVolumes?: readonly string[];
 }
 
-type RememberedTerm = keyof FileChoice | 'maxRuntime' | 'machineClass' | 'project' | 'secrets' | 'volumes';
-
 /** What is stored about a folder's submits. */
-export interface FolderMemory extends Partial<Pick<SubmitDraft, RememberedTerm>> {
+export interface FolderMemory extends Partial<Pick<SubmitDraft, keyof FileChoice | TermWith<'isRemembered'>>> {
   /** The newest first. */
   readonly scripts: readonly string[];
   /** The list of packages that is installed. */
@@ -97,23 +95,19 @@ export function firstDraft(intent: SubmitIntent, script: string, { memory, defau
   const last = rates.some((rate) => rate.machineClass === memory.machineClass) ? memory.machineClass : undefined;
   // A batch script asks for a machine itself.
   const usual = intent.batch === undefined ? defaults.machineClass || last || onlyClass : undefined;
-  const machineClass = intent.machineClass ?? usual;
-  const project = intent.project ?? memory.project ?? defaults.project;
-  const secrets = intent.secrets ?? memory.secrets ?? [];
-  const volumes = intent.volumes ?? memory.volumes ?? [];
-  const venv = intent.venv ?? (memory.packages === undefined ? undefined : { requirements: memory.packages });
+  const terms = statedTerms(
+    intent,
+    { machineClass: usual, venv: memory.packages === undefined ? undefined : { requirements: memory.packages } },
+    rememberedTerms({ ...memory, machineClass: undefined }),
+    { project: defaults.project },
+  );
   return {
+    ...terms,
     script,
-    maxRuntime: intent.maxRuntime ?? memory.maxRuntime ?? defaults.maxRuntime,
+    maxRuntime: terms.maxRuntime ?? defaults.maxRuntime,
     include: intent.include ?? memory.include ?? [],
     exclude: intent.exclude ?? memory.exclude ?? [],
-    ...(venv && { venv }),
-    ...(secrets.length > 0 && { secrets }),
-    ...(volumes.length > 0 && { volumes }),
-    ...(intent.cluster && { cluster: intent.cluster }),
     ...(intent.resultsFolder && { resultsFolder: intent.resultsFolder }),
-    ...(machineClass && { machineClass }),
-    ...(project && { project }),
     ...(intent.batch && { batch: intent.batch }),
   };
 }
@@ -122,21 +116,24 @@ export function firstDraft(intent: SubmitIntent, script: string, { memory, defau
 export function memoryOf(
   draft: SubmitDraft,
   agreement: Agreement | undefined,
-  before: Pick<FolderMemory, 'maxRuntime' | 'machineClass' | 'project'> = {},
+  before: Partial<Pick<SubmitDraft, TermWith<'isRemembered'>>> = {},
 ): Omit<FolderMemory, 'scripts'> {
-  const { include, exclude, venv, secrets, volumes, batch } = draft;
+  const { include, exclude, venv, batch } = draft;
   const packages = venv?.['requirements'];
   // The terms of a batch script are in the script.
-  const { maxRuntime, machineClass, project } = batch === undefined ? draft : before;
+  const inScript = batch === undefined ? [] : (['machineClass', ...termsWith('batch')] as const);
   return {
     include,
     exclude,
-    ...(maxRuntime !== undefined && { maxRuntime }),
-    ...(machineClass !== undefined && { machineClass }),
-    ...(project !== undefined && { project }),
-    ...(secrets !== undefined && { secrets }),
-    ...(volumes !== undefined && { volumes }),
+    ...rememberedTerms({ ...draft, ...Object.fromEntries(inScript.map((name) => [name, before[name]])) }),
     ...(typeof packages === 'string' && { packages }),
     ...(agreement !== undefined && { agreement }),
   };
+}
+
+type RememberedTerms = Partial<Pick<JobSubmission, TermWith<'isRemembered'>>>;
+
+function rememberedTerms(source: RememberedTerms): RememberedTerms {
+  const values = termsWith('isRemembered').map((name) => [name, source[name]] as const);
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }

@@ -3,7 +3,7 @@ import { assertNever } from '../../core/errors.ts';
 import { formatDuration } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { ENVIRONMENTS_FEATURE, type KeptEnvironment } from '../../remote/protocol/environment.ts';
-import { submission } from '../../remote/protocol/submission.ts';
+import { submission } from '../../remote/protocol/jobTerms.ts';
 import { readPackageList } from '../../workspace/environments/packageList.ts';
 import type { JobFinding } from '../selection/jobFinding.ts';
 import { unusablePackages } from '../selection/packageReview.ts';

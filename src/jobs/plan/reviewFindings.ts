@@ -1,8 +1,8 @@
 import * as l10n from '@vscode/l10n';
 import { printableLine } from '../../core/text/printable.ts';
 import { receivedAccount } from '../../remote/protocol/schemas.ts';
-import { bringsPrograms } from '../../remote/protocol/submission.ts';
-import type { JobSubmission } from '../../remote/transfers/submission.ts';
+import { bringsPrograms } from '../../remote/protocol/termValues.ts';
+import type { JobSubmission } from '../../remote/protocol/jobTerms.ts';
 import { isNotebookScript, kindOfFile, matchesFile, SCRIPT_KINDS } from '../../workspace/scripts/scriptKinds.ts';
 import type { JobFinding } from '../selection/jobFinding.ts';
 import type { JobReview } from '../selection/jobReview.ts';

@@ -1,5 +1,6 @@
 import { basename, extname } from 'node:path';
 import { type BatchJob, readBatchJob, type Remark, startsIn } from '../batch/batchJob.ts';
+import { accountLists } from '../../remote/protocol/jobTerms.ts';
 import { quotePath } from '../selection/scriptSuggestions.ts';
 import { combinations, MOST_SWEEP_JOBS } from './matrix.ts';
 import type { ProfileJob } from './profileJob.ts';
@@ -20,7 +21,7 @@ export interface BatchSource {
 /** The job that a batch script describes, in the form of a profile. An array becomes a sweep, with one job for each task. */
 export function batchProfile({ path, text, folder, script = quotePath(path) }: BatchSource): ProfileJob {
   const job = readBatchJob(text);
-  const { array, maxRuntime, project, request } = job;
+  const { array, request } = job;
   const tasks = array === undefined || array.tasks.length > MOST_SWEEP_JOBS ? undefined : array.tasks;
   const remarks = [...job.remarks, ...chdirRemarks(job, folder), ...arrayRemarks(job)];
   const environment = { ...slurmVariables(job, text), ...job.environment };
@@ -30,8 +31,7 @@ export function batchProfile({ path, text, folder, script = quotePath(path) }: B
     service: undefined,
     variables: [],
     include: [],
-    secrets: [],
-    volumes: [],
+    ...accountLists(() => []),
     environment: names.toSorted(),
     combinations: combinations(tasks === undefined ? {} : { [TASK]: [...tasks] }),
     limits: { concurrency: array?.concurrency, maxCost: undefined },
@@ -39,9 +39,8 @@ export function batchProfile({ path, text, folder, script = quotePath(path) }: B
       const env = { ...environment };
       for (const [name, value] of Object.entries(parameters)) env[name] = String(value);
       return {
+        ...job.terms,
         script,
-        maxRuntime,
-        project,
         ...(Object.keys(env).length > 0 && { venv: { env } }),
         batch: { source: path, remarks, request },
       };

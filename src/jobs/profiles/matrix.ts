@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { JobParameters } from '../ledger/parameters.ts';
-import { parameterNames } from './variables.ts';
+import { parameterNames, type TermTexts, termTexts } from './variables.ts';
 
 /** The most jobs that a sweep may have. */
 export const MOST_SWEEP_JOBS = 500;
@@ -30,11 +30,9 @@ export const matrix = z
   );
 export type Matrix = Readonly<z.output<typeof matrix>>;
 
-interface MatrixProfile {
+interface MatrixProfile extends TermTexts {
   readonly script: string;
   readonly arguments?: readonly string[] | undefined;
-  readonly machineClass?: string | undefined;
-  readonly project?: string | undefined;
   readonly environment?: Readonly<Record<string, string>> | undefined;
   readonly matrix?: Matrix | undefined;
   readonly concurrency?: number | undefined;
@@ -44,12 +42,11 @@ interface MatrixProfile {
 /** Reports a matrix that is too large, and parameters that are read but not declared or declared but not read. */
 export function checkMatrix(profile: MatrixProfile, context: z.RefinementCtx): void {
   const report = (path: PropertyKey[], message: string): void => context.addIssue({ code: 'custom', path, message });
-  const { script, arguments: words = [], machineClass = '', project = '', environment = {} } = profile;
+  const { script, arguments: words = [], environment = {} } = profile;
   const texts: readonly (readonly [PropertyKey[], string])[] = [
     [['script'], script],
     ...words.map((word, index): [PropertyKey[], string] => [['arguments', index], word]),
-    [['machineClass'], machineClass],
-    [['project'], project],
+    ...termTexts(profile).map(([name, text]): [PropertyKey[], string] => [[name], text]),
     ...Object.entries(environment).map(([name, text]): [PropertyKey[], string] => [['environment', name], text]),
   ];
   const declared = new Set(Object.keys(profile.matrix ?? {}));

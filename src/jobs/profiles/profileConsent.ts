@@ -7,6 +7,7 @@ import { pathInside } from '../../core/files/pathInside.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { nearest } from '../../core/text/similar.ts';
 import { AppError } from '../../core/errors.ts';
+import { accountLists, type AccountLists, JOB_TERMS, termsWith } from '../../remote/protocol/jobTerms.ts';
 import type { Finding } from '../../workspace/files/selectedFile.ts';
 import { LOCAL_HOST } from '../service/host.ts';
 import type { ProfileJob } from './profileJob.ts';
@@ -15,7 +16,7 @@ import type { ProfileJob } from './profileJob.ts';
  * What the profiles of a folder may do only after the user has agreed: read variables of this machine, send files that rules leave out, use
  * secrets and volumes, and choose the service.
  */
-export interface ProfileAccess extends Pick<ProfileJob, 'variables' | 'include' | 'secrets' | 'volumes'> {
+export interface ProfileAccess extends AccountLists, Pick<ProfileJob, 'variables' | 'include'> {
   /** The host that gets the job. */
   readonly host: string;
   /** Whether the profile chose the host. */
@@ -38,9 +39,10 @@ export async function missingConsent(
   const isSwitch = access.isSwitch && !agreed.has(host);
   const variables = access.variables.filter((name) => !agreed.has(`${name} ${host}`));
   const include = access.include.filter((path) => !agreed.has(`./${path} ${host}`));
-  const secrets = access.secrets.filter((name) => !agreed.has(`secret:${name} ${host}`));
-  const volumes = access.volumes.filter((name) => !agreed.has(`volume:${name} ${host}`));
-  const missing = { host, isSwitch, variables, include, secrets, volumes };
+  const lists = accountLists((term) =>
+    access[term].filter((name) => !agreed.has(`${JOB_TERMS[term].ofAccount}:${name} ${host}`)),
+  );
+  const missing = { host, isSwitch, variables, include, ...lists };
   return needsConsent(missing) ? missing : undefined;
 }
 
@@ -63,35 +65,35 @@ export function includedPath(shown: string): string {
 }
 
 /** What flags of a command line allow by themselves. */
-export type GrantedAccess = Partial<Pick<ProfileAccess, 'variables' | 'include' | 'secrets' | 'volumes'>>;
+export type GrantedAccess = Partial<AccountLists & Pick<ProfileAccess, 'variables' | 'include'>>;
 
 /** The part of an access that is not granted. */
 export function withoutGranted(access: ProfileAccess, granted: GrantedAccess = {}): ProfileAccess {
-  const { variables = [], include = [], secrets = [], volumes = [] } = granted;
+  const { variables = [], include = [] } = granted;
   const isGranted = (path: string): boolean =>
     include.some((one) => pathInside(resolve('/', one), resolve('/', path)) !== undefined);
   return {
     ...access,
     variables: access.variables.filter((name) => !variables.includes(name)),
     include: access.include.filter((shown) => !isGranted(includedPath(shown))),
-    secrets: access.secrets.filter((name) => !secrets.includes(name)),
-    volumes: access.volumes.filter((name) => !volumes.includes(name)),
+    ...accountLists((term) => access[term].filter((name) => granted[term]?.includes(name) !== true)),
   };
 }
 
 /** Whether there is anything to agree to. */
-export function needsConsent({ isSwitch, variables, include, secrets, volumes }: ProfileAccess): boolean {
-  return isSwitch || [variables, include, secrets, volumes].some((list) => list.length > 0);
+export function needsConsent(access: ProfileAccess): boolean {
+  const { isSwitch, variables, include } = access;
+  const lists = termsWith('ofAccount').map((term) => access[term]);
+  return isSwitch || [variables, include, ...lists].some((list) => list.length > 0);
 }
 
 /** Remembers that the user agreed. Folders cannot write the file. */
-export async function saveConsent(
-  home: string,
-  folder: string,
-  { host, isSwitch, variables, include, secrets, volumes }: ProfileAccess,
-): Promise<void> {
+export async function saveConsent(home: string, folder: string, access: ProfileAccess): Promise<void> {
+  const { host, isSwitch, variables, include } = access;
   const { [folder]: before = [], ...others } = await readConsents(home);
-  const used = [...secrets.map((name) => `secret:${name}`), ...volumes.map((name) => `volume:${name}`)];
+  const used = termsWith('ofAccount').flatMap((term) =>
+    access[term].map((name) => `${JOB_TERMS[term].ofAccount}:${name}`),
+  );
   const sent = [...variables, ...include.map((path) => `./${path}`), ...used].map((what) => `${what} ${host}`);
   const now = [...before, ...(isSwitch ? [host] : []), ...sent];
   const kept = Object.entries(others).slice(0, MOST_FOLDERS);
@@ -100,11 +102,8 @@ export async function saveConsent(
 }
 
 /** What the profile would do, worded for the question and the refusal. */
-export function describeAccess(
-  { name }: Pick<ProfileJob, 'name'>,
-  { isSwitch, variables, include, secrets, volumes }: ProfileAccess,
-  service: string,
-): string {
+export function describeAccess({ name }: Pick<ProfileJob, 'name'>, access: ProfileAccess, service: string): string {
+  const { isSwitch, variables, include } = access;
   const [them, rules] = [
     variables.length === 1 ? 'it' : 'them',
     include.length === 1 ? 'leaves it out' : 'leaves them out',
@@ -117,12 +116,11 @@ export function describeAccess(
     ...(include.length > 0
       ? [`sends ${include.map((path) => printableLine(path)).join(', ')} to ${service} even if a rule ${rules}`]
       : []),
-    ...(secrets.length > 0
-      ? [`gives your ${secrets.length === 1 ? 'secret' : 'secrets'} ${secrets.join(', ')} to the job`]
-      : []),
-    ...(volumes.length > 0
-      ? [`gives your ${volumes.length === 1 ? 'volume' : 'volumes'} ${volumes.join(', ')} to the job`]
-      : []),
+    ...termsWith('ofAccount').flatMap((term) => {
+      const [names, { ofAccount }] = [access[term], JOB_TERMS[term]];
+      if (names.length === 0) return [];
+      return [`gives your ${names.length === 1 ? ofAccount : `${ofAccount}s`} ${names.join(', ')} to the job`];
+    }),
   ];
   return `Profile ${name} ${parts.join(', and ')}.`;
 }

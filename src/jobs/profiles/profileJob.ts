@@ -2,15 +2,16 @@ import { AppError } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { shellWord } from '../../core/text/shellWord.ts';
 import { nearest } from '../../core/text/similar.ts';
+import { accountLists, type AccountLists, termsWith } from '../../remote/protocol/jobTerms.ts';
 import type { SubmitIntent } from '../plan/draft.ts';
 import type { SweepLimits } from '../plan/jobPlans.ts';
 import type { JobParameters } from '../ledger/parameters.ts';
 import { combinations } from './matrix.ts';
 import type { NamedProfile } from './profileFile.ts';
-import { environmentNames, expandVariables, type VariableValues } from './variables.ts';
+import { environmentNames, expandVariables, termTexts, type VariableValues } from './variables.ts';
 
 /** What a profile asks for, before anything is read from the user's machine. */
-export interface ProfileJob {
+export interface ProfileJob extends AccountLists {
   readonly name: string;
   /** The name of the service; undefined for the selected one. */
   readonly service: string | undefined;
@@ -18,10 +19,6 @@ export interface ProfileJob {
   readonly variables: readonly string[];
   /** Paths to send even if a rule leaves them out, such as secrets. */
   readonly include: readonly string[];
-  /** The names of the account's secrets that the job, and so the code in the folder, gets. */
-  readonly secrets: readonly string[];
-  /** The names of the account's volumes that the job reads and may write. */
-  readonly volumes: readonly string[];
   /** The environment variables that the job gets, sorted. */
   readonly environment: readonly string[];
   /** The parameters of each job: those of every combination of the matrix, or of one job without any. */
@@ -47,20 +44,18 @@ export function profileJob({ name, profile }: NamedProfile, changes: ProfileChan
     if (!Object.hasOwn(matrix, parameter)) throw unknownParameter(name, parameter, Object.keys(matrix));
     matrix[parameter] = [value];
   }
-  const { script: line, arguments: words = [], environment = {}, machineClass, project, service } = profile;
+  const { script: line, arguments: words = [], environment = {}, service } = profile;
   const texts = [
     ...(script === undefined ? [line, ...words] : []),
-    machineClass,
-    project,
+    ...termTexts(profile).map(([, text]) => text),
     ...Object.values(environment),
   ];
   return {
     name,
     service,
-    variables: [...new Set(texts.flatMap((text = '') => environmentNames(text)))].toSorted(),
+    variables: [...new Set(texts.flatMap(environmentNames))].toSorted(),
     include: profile.include ?? [],
-    secrets: profile.secrets ?? [],
-    volumes: profile.volumes ?? [],
+    ...accountLists((term) => profile[term]),
     environment: Object.keys(environment).toSorted(),
     combinations: combinations(matrix),
     limits: { concurrency: profile.concurrency, maxCost: profile.maxCost },
@@ -68,31 +63,21 @@ export function profileJob({ name, profile }: NamedProfile, changes: ProfileChan
       const expand = (text: string): string => expandVariables(text, values);
       const commandLine = (): string =>
         [expandVariables(line, values, shellWord), ...words.map((word) => shellWord(expand(word)))].join(' ');
-      const {
-        maxRuntime,
-        include = [],
-        exclude = [],
-        secrets,
-        modules,
-        container,
-        requirements,
-        results: resultsFolder,
-      } = profile;
+      const { include = [], exclude = [], modules, container, requirements, results: resultsFolder } = profile;
+      const terms = termsWith('profile').map((term) => [term, profile[term]] as const);
+      const expanded = termTexts(profile).map(([term, text]) => [term, expand(text)] as const);
       const env = Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, expand(value)]));
       const venv = {
         ...(requirements !== undefined && { requirements }),
         ...(Object.keys(env).length > 0 && { env }),
       };
       return {
+        ...Object.fromEntries(terms.filter(([, value]) => value !== undefined)),
+        ...Object.fromEntries(expanded),
         script: script ?? commandLine(),
-        maxRuntime,
-        machineClass: machineClass && expand(machineClass),
-        project: project && expand(project),
         include,
         exclude,
         ...(Object.keys(venv).length > 0 && { venv }),
-        ...(secrets && { secrets }),
-        ...(profile.volumes && { volumes: profile.volumes }),
         ...((modules !== undefined || container !== undefined) && {
           cluster: { ...(modules && { modules }), ...(container !== undefined && { container }) },
         }),

@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import { MAX_JOB_SECRETS, secretName } from '../../remote/protocol/secret.ts';
-import { imageName, MAX_RUNTIME_SECONDS, moduleName } from '../../remote/protocol/submission.ts';
-import { MAX_JOB_VOLUMES, volumeName } from '../../remote/protocol/volume.ts';
+import { JOB_TERMS, termsWith, type TermWith } from '../../remote/protocol/jobTerms.ts';
+import { imageName, moduleName } from '../../remote/protocol/termValues.ts';
 import { checkMatrix, matrix } from './matrix.ts';
 
 const MOST_PROFILES = 200;
@@ -32,6 +31,23 @@ const innerPath = (description: string) =>
 const UNSEEN = String.raw`\u0000-\u001f\u007f-\u009f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff`;
 const RESULTS_NAME = String.raw`[^\s./\\:$${UNSEEN}](?:[^/\\:$${UNSEEN}]{0,78}[^\s/\\:$${UNSEEN}])?`;
 
+type TermFields = {
+  [Name in TermWith<'profile'>]: z.ZodOptional<
+    Name extends TermWith<'hasVariables'> ? z.ZodString : (typeof JOB_TERMS)[Name]['accepted']
+  >;
+};
+
+function termFields(): TermFields;
+function termFields(): z.ZodRawShape {
+  const fields = termsWith('profile').map((name) => {
+    const { profile: description, accepted, ...term } = JOB_TERMS[name];
+    return [name, ('hasVariables' in term ? oneLine(description) : accepted.describe(description)).optional()] as const;
+  });
+  return Object.fromEntries(fields);
+}
+
+const { maxRuntime, machineClass, project, ...otherTerms } = termFields();
+
 /** A job with a name, as written in the file. */
 const profile = z
   .strictObject({
@@ -41,14 +57,9 @@ const profile = z
       .max(MOST_ITEMS)
       .describe('More arguments, one each.')
       .optional(),
-    maxRuntime: z
-      .int()
-      .min(1)
-      .max(MAX_RUNTIME_SECONDS)
-      .describe('The time limit in seconds. The service stops the job at its limit, which also limits the cost.')
-      .optional(),
-    machineClass: oneLine("The machine class, from the service's rate card.").optional(),
-    project: oneLine('The project to charge the job to.').optional(),
+    maxRuntime,
+    machineClass,
+    project,
     service: matching(
       /^[\w.-]+(?::\d{1,5})?(?:\/[\w./-]*)?$/,
       'Must be the name of a service that you use, such as gpu.example.org, or local; not a URL.',
@@ -68,16 +79,7 @@ const profile = z
         'Environment variables of the job. "${env:NAME}" passes on a variable of yours; Farwharf asks before it is read.',
       )
       .optional(),
-    secrets: z
-      .array(secretName)
-      .max(MAX_JOB_SECRETS)
-      .describe('Secrets of your account that the job gets as variables. Farwharf asks once before it uses them.')
-      .optional(),
-    volumes: z
-      .array(volumeName)
-      .max(MAX_JOB_VOLUMES)
-      .describe('Volumes of your account that the job can use. Farwharf asks once before it uses them.')
-      .optional(),
+    ...otherTerms,
     modules: z
       .array(moduleName)
       .max(MOST_ITEMS)

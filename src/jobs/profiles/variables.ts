@@ -1,4 +1,5 @@
 import { AppError } from '../../core/errors.ts';
+import { termsWith, type TermWith } from '../../remote/protocol/jobTerms.ts';
 import type { JobParameters } from '../ledger/parameters.ts';
 
 /** Where the values of variables come from. */
@@ -15,6 +16,17 @@ const ENVIRONMENT = /^env:([A-Za-z_]\w*)$/;
 const PARAMETER = /^matrix:([A-Za-z_]\w*)$/;
 /** A job runs in its own copy of the folder, so the path of the original would be wrong there. */
 const FOLDER_OF_JOB = '.';
+
+type TextTerm = TermWith<'hasVariables'>;
+export type TermTexts = { readonly [Name in TextTerm]?: string | undefined };
+
+/** The terms of a profile whose text may have variables. */
+export function termTexts(profile: TermTexts): readonly (readonly [name: TextTerm, text: string])[] {
+  return termsWith('hasVariables').flatMap((name) => {
+    const text = profile[name];
+    return text === undefined ? [] : [[name, text] as const];
+  });
+}
 
 /** The names of the environment variables that a text reads. */
 export function environmentNames(text: string): string[] {

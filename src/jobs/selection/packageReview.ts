@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
-import { submission } from '../../remote/protocol/submission.ts';
+import { submission } from '../../remote/protocol/jobTerms.ts';
 import { readPackageList } from '../../workspace/environments/packageList.ts';
 import type { Selection } from '../../workspace/select/selection.ts';
 import { describeExclusion } from './exclusions.ts';

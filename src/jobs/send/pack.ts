@@ -105,7 +105,7 @@ export function recordOf(
   { host, accountId, draft, script, selection, estimate }: SubmitPlan,
   packed: PackedFolder & Pick<JobRecord, 'archive'>,
 ): JobRecord {
-  // Terms that are not fields of a record are dropped.
+  // What is not a field of a record is dropped.
   return newRecord({
     ...draft,
     ...recordedPrice(estimate),
@@ -115,8 +115,6 @@ export function recordOf(
     account: accountId,
     script,
     state: 'sending',
-    secrets: [...(draft.secrets ?? [])],
-    volumes: [...(draft.volumes ?? [])],
     maxRuntime: Math.trunc(draft.maxRuntime),
     folder: selection.root,
     createdAt: new Date().toISOString(),

@@ -1,4 +1,5 @@
 import { RemoteError } from '../../remote/http/remoteErrors.ts';
+import { statedTerms } from '../../remote/protocol/jobTerms.ts';
 import { type JobCreated, receivedJobCreated } from '../../remote/protocol/schemas.ts';
 import { classifyFailure } from '../../core/network/classifyFailure.ts';
 import type { JobService } from '../service/api.ts';
@@ -37,6 +38,7 @@ export async function uploadArchive(
   archive: string,
   { signal, part, onProgress, onAsk }: UploadReports,
 ): Promise<UploadEnd> {
+  const { script, maxRuntime } = draft;
   const isCancelled = (): boolean => signal?.aborted === true;
   let offset: number | undefined;
   let wasSentCompletely = false;
@@ -45,17 +47,21 @@ export async function uploadArchive(
     const sent = { sentBytes: offset ?? 0, totalBytes: draft.archiveBytes ?? 0 };
     let error: unknown;
     try {
-      const answer = await service.submitJob(archive, jobOf(draft), {
-        idempotencyKey: draft.id,
-        ...(part && { part }),
-        ...(offset !== undefined && { offset }),
-        ...(signal !== undefined && { signal }),
-        onProgress: (bytes, total = sent.totalBytes) => {
-          allSentBytes += bytes - sent.sentBytes;
-          Object.assign(sent, { sentBytes: bytes, totalBytes: total });
-          onProgress(bytes, total, allSentBytes);
+      const answer = await service.submitJob(
+        archive,
+        { ...statedTerms(draft), script, maxRuntime },
+        {
+          idempotencyKey: draft.id,
+          ...(part && { part }),
+          ...(offset !== undefined && { offset }),
+          ...(signal !== undefined && { signal }),
+          onProgress: (bytes, total = sent.totalBytes) => {
+            allSentBytes += bytes - sent.sentBytes;
+            Object.assign(sent, { sentBytes: bytes, totalBytes: total });
+            onProgress(bytes, total, allSentBytes);
+          },
         },
-      });
+      );
       return { type: 'accepted', created: readCreated(answer) };
     } catch (caught) {
       error = caught;
@@ -90,17 +96,4 @@ function readCreated(answer: JobCreated): JobCreated {
     OK,
     `HTTP ${OK}: the service returned a job ID that cannot be used: it ${error.issues[0]?.message}.`,
   );
-}
-
-function jobOf(draft: JobRecord) {
-  return {
-    script: draft.script,
-    maxRuntime: draft.maxRuntime,
-    ...(draft.project !== null && { project: draft.project }),
-    ...(draft.venv !== null && { venv: draft.venv }),
-    ...(draft.machineClass !== null && { machineClass: draft.machineClass }),
-    ...(draft.secrets.length > 0 && { secrets: draft.secrets }),
-    ...(draft.volumes.length > 0 && { volumes: draft.volumes }),
-    ...(draft.cluster !== null && { cluster: draft.cluster }),
-  };
 }

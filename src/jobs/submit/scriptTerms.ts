@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import * as l10n from '@vscode/l10n';
 import { pathInside } from '../../core/files/pathInside.ts';
+import { statedTerms } from '../../remote/protocol/jobTerms.ts';
 import { readBatchScript } from '../batch/batchScript.ts';
 import type { SubmitDraft } from '../plan/draft.ts';
 import { batchProfile } from '../profiles/batchProfile.ts';
@@ -29,13 +30,10 @@ export async function withScript(folder: string, draft: SubmitDraft, script: str
   );
   const array = count > 1 ? [{ line: 1, option: '--array', reason, isFatal: true }] : [];
   const { machineClass: _class, ...others } = rest;
-  const { maxRuntime = rest.maxRuntime, project = rest.project, venv = rest.venv } = terms;
   return {
     ...others,
+    ...statedTerms(terms),
     script,
-    maxRuntime,
-    ...(project && { project }),
-    ...(venv && { venv }),
     batch: { ...batch, remarks: [...batch.remarks, ...array] },
   };
 }

@@ -1,5 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import type { SelectedFile } from '../../workspace/files/selectedFile.ts';
+import { accountLists } from '../../remote/protocol/jobTerms.ts';
 import { batchFindings } from '../batch/batchTerms.ts';
 import type { JobParameters } from '../ledger/parameters.ts';
 import type { JobRecord } from '../ledger/record.ts';
@@ -303,8 +304,9 @@ async function agree(
   questions: SubmitQuestions,
 ): Promise<Preflight['access'] | 'refused'> {
   if (job === undefined) return undefined;
-  const { variables, secrets, volumes } = job;
-  const access = { host, isSwitch, variables, include: shownIncludes(job.include, findings), secrets, volumes };
+  const { variables } = job;
+  const include = shownIncludes(job.include, findings);
+  const access = { host, isSwitch, variables, include, ...accountLists((term) => job[term]) };
   const missing = await missingConsent(home, root, withoutGranted(access, granted));
   if (missing !== undefined) {
     if (!(await questions.allowProfile(describeAccess(job, missing, name), missing))) return 'refused';

@@ -4,6 +4,7 @@ import { AppError } from '../../core/errors.ts';
 import { diskError } from '../../core/files/diskSpace.ts';
 import { ArchiveStore } from '../archives/archives.ts';
 import { describeParameters, type JobParameters } from '../ledger/parameters.ts';
+import { statedTerms } from '../../remote/protocol/jobTerms.ts';
 import type { JobPlans } from '../plan/jobPlans.ts';
 import { packFolder, type PackingOptions, recordOf, type SendPlanDeps } from '../send/pack.ts';
 import { checkCostLimit, type Sweep } from './sweep.ts';
@@ -15,8 +16,7 @@ const SLUG_LENGTH = 80;
 function checkTwins({ name, jobs }: JobPlans): void {
   const seen = new Map<string, JobParameters>();
   for (const { parameters, plan } of jobs) {
-    const { script, venv, machineClass, project } = plan.draft;
-    const key = JSON.stringify([script, venv, machineClass, project]);
+    const key = JSON.stringify(statedTerms(plan.draft));
     const twin = seen.get(key);
     if (twin !== undefined) {
       const both = `${describeParameters(twin)} and ${describeParameters(parameters)}`;

@@ -1,49 +1,24 @@
 import { AppError } from '../../core/errors.ts';
 import { RemoteError } from '../http/remoteErrors.ts';
-import type { ClusterOptions, SubmissionMeta } from '../protocol/submission.ts';
+import { type JobSubmission, statedTerms, type SubmissionMeta, wireName } from '../protocol/jobTerms.ts';
 
 /** Statuses that services return for an unknown route. */
 const NO_SUCH_ROUTE: ReadonlySet<number> = new Set([400, 404, 405, 410, 501]);
 
-export interface JobSubmission {
-  /** With its parameters, as in a terminal. */
-  readonly script: string;
-  /** Seconds; truncated to an integer. */
-  readonly maxRuntime: number;
-  readonly project?: string;
-  /** The Python environment of the job, as the service describes it. */
-  readonly venv?: Readonly<Record<string, unknown>>;
-  readonly machineClass?: string;
-  /** Names of secrets of the account, which the job gets as variables, for services with the feature `secrets`. */
-  readonly secrets?: readonly string[];
-  /** Names of volumes of the account, whose folders the job has. */
-  readonly volumes?: readonly string[];
-  /** What the job asks of the cluster of the service. */
-  readonly cluster?: ClusterOptions;
-}
-
-/** The metadata of a submission (specification, section 2.2). Empty optional fields are omitted. */
-export function metaOf({
-  script,
-  maxRuntime,
-  project,
-  venv,
-  machineClass,
-  secrets = [],
-  volumes = [],
-  cluster,
-}: JobSubmission): SubmissionMeta {
+/**
+ * The metadata of a submission (specification, section 2.2). Empty optional fields are omitted.
+ *
+ * @throws AppError `bad-input` if the script is not a string, or the time limit not a number.
+ */
+export function metaOf(job: JobSubmission): SubmissionMeta {
+  const { script, command, maxRuntime } = job;
   if (typeof script !== 'string') throw new AppError('bad-input', 'The script of a job must be a string.');
   if (!Number.isFinite(maxRuntime)) throw new AppError('bad-input', 'The time limit of a job must be a number.');
+  const others = Object.entries(statedTerms({ ...job, script: null, maxRuntime: null }));
   return {
-    script,
+    ...(command === undefined && { script }),
     max_runtime: Math.trunc(maxRuntime),
-    ...(project && { project }),
-    ...(venv && Object.keys(venv).length > 0 && { venv }),
-    ...(machineClass && { machine_class: machineClass }),
-    ...(secrets.length > 0 && { secrets: [...secrets] }),
-    ...(volumes.length > 0 && { volumes: [...volumes] }),
-    ...(cluster !== undefined && { cluster }),
+    ...Object.fromEntries(others.map(([name, value]) => [wireName(name), value])),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import type { SecretValues } from '../jobFiles/runnerInput.ts';
-import type { ClusterOptions } from '../../remote/protocol/submission.ts';
+import type { ClusterOptions } from '../../remote/protocol/termValues.ts';
 import type { FinalState } from '../../remote/protocol/states.ts';
 import type { ScriptKindName } from '../../workspace/scripts/scriptKinds.ts';
 import type { StoredJob } from '../store/jobs/jobTable.ts';

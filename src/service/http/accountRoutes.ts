@@ -7,7 +7,7 @@ import { COMMAND_FEATURE } from '../../remote/protocol/command.ts';
 import { CONTENT_FEATURE, RESULT_CONTENT_FEATURE } from '../../remote/protocol/contents.ts';
 import { ENVIRONMENTS_FEATURE } from '../../remote/protocol/environment.ts';
 import { REDACTED_RESULTS_FEATURE, secretBody, secretName, SECRETS_FEATURE } from '../../remote/protocol/secret.ts';
-import { MAX_RUNTIME_SECONDS } from '../../remote/protocol/submission.ts';
+import { MAX_RUNTIME_SECONDS } from '../../remote/protocol/termValues.ts';
 import { SCRIPT_KINDS } from '../../workspace/scripts/scriptKinds.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
 import { restrictedKey } from './access/keyScopes.ts';

@@ -17,7 +17,7 @@ import {
 import { environmentList } from '../../remote/protocol/environment.ts';
 import { secretBody, secretChange, secretList, secretName } from '../../remote/protocol/secret.ts';
 import { SIGN_IN_PATH, signInDescription } from '../../remote/protocol/signInDescription.ts';
-import { submission } from '../../remote/protocol/submission.ts';
+import { submission } from '../../remote/protocol/jobTerms.ts';
 import type { KeyScope } from '../store/accounts/apiKeys.ts';
 import type { App, AppContext } from './access/appEnv.ts';
 import { requireScope } from './access/keyScopes.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { submission } from '../../remote/protocol/submission.ts';
+import { submission } from '../../remote/protocol/jobTerms.ts';
 import { DEFAULT_MAX_LOG_BYTES } from './jobFolder.ts';
 
 const virtualEnvironmentSpec = z.object({

@@ -7,7 +7,7 @@ import { AppError } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { tryParseJson } from '../../core/jsonFields.ts';
 import { readJobText } from '../jobFiles/jobFileReading.ts';
-import type { ClusterOptions } from '../../remote/protocol/submission.ts';
+import type { ClusterOptions } from '../../remote/protocol/termValues.ts';
 import type {
   ClusterContact,
   Executor,

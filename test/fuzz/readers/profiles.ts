@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import { JsonSyntaxError, parseJsonDocument } from '../../../src/jobs/profiles/jsonDocument.ts';
 import { parseProfiles } from '../../../src/jobs/profiles/profileFile.ts';
 import { profileJob } from '../../../src/jobs/profiles/profileJob.ts';
-import { isInside } from '../../../src/remote/protocol/submission.ts';
+import { isInside } from '../../../src/remote/protocol/termValues.ts';
 import { allowRefusal, type FuzzedReader, nothingToClose } from '../reader.ts';
 
 const FILE = `{

@@ -6,7 +6,7 @@ import { formatDuration } from '../../../core/text/format.ts';
 import { formatCredits } from '../../../core/text/format.ts';
 import { commandTitle } from '../../../remote/protocol/command.ts';
 import type { jobCreated, LogEventData } from '../../../remote/protocol/schemas.ts';
-import type { Submission } from '../../../remote/protocol/submission.ts';
+import type { Submission } from '../../../remote/protocol/jobTerms.ts';
 import type { Executor, RunnableJob } from '../../executor/executor.ts';
 import type { JobFiles } from '../../jobFiles/jobFiles.ts';
 import type { MachineClass, MachineClasses } from '../../config/machineClasses.ts';

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { AppError } from '../../../core/errors.ts';
-import { isInside, type Submission, submission } from '../../../remote/protocol/submission.ts';
+import { type Submission, submission } from '../../../remote/protocol/jobTerms.ts';
+import { isInside } from '../../../remote/protocol/termValues.ts';
 import { schemaMessage, schemaProblems } from '../../../core/text/schemaMessage.ts';
 import { splitWords } from '../../../core/text/splitWords.ts';
 import { parseJson } from '../../../core/jsonFields.ts';

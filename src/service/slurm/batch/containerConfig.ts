@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { imageName, SCHEMES } from '../../../remote/protocol/submission.ts';
+import { imageName, SCHEMES } from '../../../remote/protocol/termValues.ts';
 import { shellWord } from '../../../core/text/shellWord.ts';
 
 const WHERE = new RegExp(`^(?:/|(?:${SCHEMES})://)`);

@@ -1,4 +1,4 @@
-import type { ClusterOptions } from '../../../remote/protocol/submission.ts';
+import type { ClusterOptions } from '../../../remote/protocol/termValues.ts';
 import type { SlurmAccount, SlurmMachineClass } from './slurmConfig.ts';
 
 const CHOICES = ['account', 'qos', 'constraint', 'reservation'] as const;

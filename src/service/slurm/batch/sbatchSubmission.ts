@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../../../core/errors.ts';
 import { shellWord } from '../../../core/text/shellWord.ts';
-import type { ClusterOptions } from '../../../remote/protocol/submission.ts';
+import type { ClusterOptions } from '../../../remote/protocol/termValues.ts';
 import type { RunnableJob } from '../../executor/executor.ts';
 import { isFetched, type JobContainer, leaveContainer } from '../../jobFiles/container.ts';
 import type { JobFolder } from '../../jobFiles/jobFolder.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { moduleName } from '../../../remote/protocol/submission.ts';
+import { moduleName } from '../../../remote/protocol/termValues.ts';
 import { SCRIPT_KIND_NAMES } from '../../../workspace/scripts/scriptKinds.ts';
 import { machineClass } from '../../config/machineClasses.ts';
 import { checkContainer, containerSettings, imagePattern } from './containerConfig.ts';

@@ -58,17 +58,17 @@ test('time limits have every form of the manual', () => {
     ['1h', undefined],
     ['-5', undefined],
   ];
-  for (const [text, seconds] of limits) assert.equal(jobOf(`#SBATCH --time=${text}`).maxRuntime, seconds, text);
+  for (const [text, seconds] of limits) assert.equal(jobOf(`#SBATCH --time=${text}`).terms.maxRuntime, seconds, text);
   assert.deepEqual(remarksOf('#SBATCH --time=1h'), ['2 --time=1h']);
 });
 
 test('options are long or short, with the value after =, a blank or at once, quoted, shortened, and several in a line', () => {
   const minutes = ['--time=10', '--time 10', '-t 10', '-t10', '--time="10"', "-t '10'", '--time=10 # note'];
-  for (const option of minutes) assert.equal(jobOf(`#SBATCH ${option}`).maxRuntime, 600, option);
+  for (const option of minutes) assert.equal(jobOf(`#SBATCH ${option}`).terms.maxRuntime, 600, option);
   assert.equal(jobOf(String.raw`#SBATCH --job-name=my\ \"job\"`).title, 'my "job"');
   const job = jobOf('#SBATCH -A vision -t 5 -c4 --mem 8G', '#SBATCH --job-name="my job" -H');
-  assert.equal(job.project, 'vision');
-  assert.equal(job.maxRuntime, 300);
+  assert.equal(job.terms.project, 'vision');
+  assert.equal(job.terms.maxRuntime, 300);
   assert.equal(job.title, 'my job');
   assert.deepEqual([job.request.cpus, job.request.memoryGb], [4, 8]);
   assert.deepEqual(
@@ -81,10 +81,10 @@ test('reading ends at the first command, and comments are no options', () => {
   const job = readBatchJob(
     `${HEAD}\n# a comment\n##SBATCH --time=1\n# SBATCH --time=2\n#SBATCHES\n  \n#SBATCH --time=3\nmodule load x\n#SBATCH --time=4\n`,
   );
-  assert.equal(job.maxRuntime, 180);
+  assert.equal(job.terms.maxRuntime, 180);
   assert.deepEqual(job.remarks, []);
-  assert.equal(jobOf('#SBATCH -t 1', '#SBATCH -t 2').maxRuntime, 120, 'the last one counts');
-  assert.equal(readBatchJob(`${HEAD}#SBATCH -t 15`).maxRuntime, 900, 'a last line without an end');
+  assert.equal(jobOf('#SBATCH -t 1', '#SBATCH -t 2').terms.maxRuntime, 120, 'the last one counts');
+  assert.equal(readBatchJob(`${HEAD}#SBATCH -t 15`).terms.maxRuntime, 900, 'a last line without an end');
 });
 
 test('cores, memory and GPUs are added up for one machine', () => {
@@ -182,7 +182,7 @@ test('hostile values are not used, and many of them stay readable', () => {
     '#SBATCH --export=A\u0007=1',
     '#SBATCH -t "unclosed',
   );
-  assert.equal(job.project, undefined);
+  assert.equal(job.terms.project, undefined);
   assert.deepEqual(job.environment, {});
   const many = jobOf(...Array.from({ length: 10_000 }, (_, index) => `#SBATCH --unknown${index}=\u001b]0;x\u0007`));
   assert.equal(many.remarks.length, 10_000);
@@ -278,8 +278,7 @@ test('a job has what its options say, and nothing that they do not mention', () 
   assert.deepEqual(
     { ...empty, request: NOTHING },
     {
-      maxRuntime: undefined,
-      project: undefined,
+      terms: { maxRuntime: undefined, project: undefined },
       title: undefined,
       chdir: undefined,
       environment: {},
@@ -296,8 +295,7 @@ test('a job has what its options say, and nothing that they do not mention', () 
     '#SBATCH --array=1-2%1 --export=A=1,B=',
   );
   assert.deepEqual(job, {
-    maxRuntime: 300,
-    project: 'vision',
+    terms: { maxRuntime: 300, project: 'vision' },
     title: 'name',
     chdir: { line: 2, option: '--chdir=/data/in', path: '/data/in' },
     environment: { A: '1', B: '' },
@@ -314,7 +312,7 @@ test('a job has what its options say, and nothing that they do not mention', () 
     },
     remarks: [],
   });
-  assert.equal(jobOf('#SBATCH --account=""').project, undefined);
+  assert.equal(jobOf('#SBATCH --account=""').terms.project, undefined);
   assert.deepEqual([jobOf('#SBATCH --ntasks-per-node=4').tasks, jobOf('#SBATCH -n x').tasks], [4, 1]);
 });
 

@@ -23,8 +23,8 @@ test('each error is reported at its place', () => {
   const cases: readonly (readonly [field: string, message: RegExp, place: string])[] = [
     ['"maxRuntim": 1', /^Unknown field "maxRuntim"\.$/, '"maxRuntim": 1'],
     ['"maxRuntime": "1h"', /^Must be a number\.$/, '"1h"'],
-    ['"maxRuntime": 0', /^Must be at least 1\.$/, '0'],
-    ['"maxRuntime": 1e300', /^Must be at most 2592000\.$/, '1e300'],
+    ['"maxRuntime": 0', /^Must be at least 1 second\.$/, '0'],
+    ['"maxRuntime": 1e300', /^Must be at most 2592000 seconds \(30 days\)\.$/, '1e300'],
     ['"include": "a"', /^Must be a list\.$/, '"a"'],
     ['"script2": 1', /Unknown field/, '"script2": 1'],
     ['"service": "https://gpu.example.org"', /not a URL/, '"https://gpu.example.org"'],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MAX_RUNTIME_SECONDS } from '../../../../../src/remote/protocol/submission.ts';
+import { MAX_RUNTIME_SECONDS } from '../../../../../src/remote/protocol/termValues.ts';
 import { reportPeriodMs } from '../../../../../src/service/runner/usage/sampleUsage.ts';
 
 test('the longest job has fewer than 1,000 reports, and a job of ten minutes one every 2 to 8 seconds', () => {

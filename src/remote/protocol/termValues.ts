@@ -1,13 +1,10 @@
 import { posix } from 'node:path';
 import * as z from 'zod';
-import { commandWords } from './command.ts';
-import { MAX_JOB_SECRETS, secretName } from './secret.ts';
-import { MAX_JOB_VOLUMES, volumeName } from './volume.ts';
 
 /** The longest time limit that a job may have: 30 days. */
 export const MAX_RUNTIME_SECONDS = 30 * 24 * 3600;
 
-const MAX_RUNTIME_REFUSAL = `must be at most ${MAX_RUNTIME_SECONDS} seconds (30 days)`;
+export const MAX_RUNTIME_REFUSAL = `must be at most ${MAX_RUNTIME_SECONDS} seconds (30 days)`;
 
 // A third of the kernel's limit for all arguments and variables of a program (execve(2), with a stack of 8 MB), and its limit for
 // one of them. Without this check, the job would fail only when it starts.
@@ -15,7 +12,7 @@ const MAX_VARIABLES = 1_000;
 const MAX_VARIABLE_BYTES = 128 * 1024 - 1;
 const MAX_VARIABLES_BYTES = 640 * 1024;
 
-const singleLine = z.string().regex(/^[^\r\n\0]*$/, 'must be one line, without NUL');
+export const singleLine = z.string().regex(/^[^\r\n\0]*$/, 'must be one line, without NUL');
 const requirementsFile = singleLine
   .min(1)
   .refine((path) => isInside(posix.normalize(path)), 'must be a path inside the folder');
@@ -35,7 +32,7 @@ const variables = z
   );
 
 /** The structure of `venv`, which the specification does not define. */
-const virtualEnvironment = z.strictObject({
+export const virtualEnvironment = z.strictObject({
   python: z
     .string()
     .regex(/^(python)?\d(\.\d+)*$/, 'must be a version or a command, like "3.12" or "python3.12"')
@@ -89,46 +86,6 @@ export const clusterOptions = z.strictObject({
     .optional(),
 });
 export type ClusterOptions = z.infer<typeof clusterOptions>;
-
-/** The form field `meta` of `POST /v1/jobs` (specification, section 2.2), as the service accepts it. */
-export const submission = z
-  .object({
-    script: singleLine
-      .min(1)
-      .max(4096)
-      .describe('a file of the folder with its arguments, as in a terminal')
-      .optional(),
-    command: commandWords
-      .describe(
-        'what runs in place of a script: a program and its arguments, without a shell, for services with the feature `command`',
-      )
-      .optional(),
-    max_runtime: z.int().min(1, 'must be at least 1 second').max(MAX_RUNTIME_SECONDS, MAX_RUNTIME_REFUSAL),
-    project: singleLine.max(200).optional(),
-    venv: virtualEnvironment.optional(),
-    machine_class: singleLine.optional(),
-    secrets: z
-      .array(secretName)
-      .max(MAX_JOB_SECRETS, `must be at most ${MAX_JOB_SECRETS} names`)
-      .describe('names of secrets of the account, which become variables of the job')
-      .optional(),
-    cluster: clusterOptions.optional(),
-    volumes: z
-      .array(volumeName)
-      .max(MAX_JOB_VOLUMES, `must be at most ${MAX_JOB_VOLUMES} names`)
-      .describe(
-        'names of volumes of the account (`volumes` of `GET /v1/me`), whose folders the job has as `FARWHARF_VOLUME_NAME`',
-      )
-      .optional(),
-  })
-  .refine(({ script, command }) => (script === undefined) !== (command === undefined), {
-    path: ['script'],
-    message: 'must be there, or "command" in its place, and not both',
-  });
-export type Submission = z.infer<typeof submission>;
-
-/** The same as a client may send it; `venv` has another structure on other services. */
-export type SubmissionMeta = Omit<z.input<typeof submission>, 'venv'> & { venv?: Readonly<Record<string, unknown>> };
 
 /** Whether a job may find more programs than the machine has: in its packages, modules or container. */
 export function bringsPrograms({

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  clusterOptions,
-  imageName,
-  isInside,
-  moduleName,
-  submission,
-} from '../../../../src/remote/protocol/submission.ts';
+import { submission } from '../../../../src/remote/protocol/jobTerms.ts';
+import { clusterOptions, imageName, isInside, moduleName } from '../../../../src/remote/protocol/termValues.ts';
 
 const MINIMAL = { script: 'train.py', max_runtime: 60 };
 
