@@ -26,7 +26,7 @@ import { showStatus } from './statusBar.ts';
 import { SubmitMemory } from './submit/preflight/submitMemory.ts';
 import { registerSubmit } from './submit/registerSubmit.ts';
 import { registerSweeps } from './sweeps/registerSweeps.ts';
-import { JobTasks } from './tasks/jobTasks.ts';
+import { JobTasks } from './jobTasks.ts';
 import { startBackground, THREAD_IDLE_MS } from './threads/background.ts';
 import type { WorkerData, WorkerService } from './threads/worker.ts';
 import { reportError } from './ui/report.ts';

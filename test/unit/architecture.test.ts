@@ -33,7 +33,7 @@ const FOLDERS: Record<string, string> = {
   machines: 'ssh install .',
   jobs: 'service signIn ledger archives source selection batch contents log metrics plan send profiles sweeps submit results report failure agentTools',
   flows: `
-    graph syntax interpreter reading editing language layout project migration traces
+    graph syntax interpreter reading editing language layout project migration
     run/protocol run/loading run/start run/history run/testing run/evals run/child`,
   service: `
     store/database store/jobs store/accounts store config cgroups jobFiles folders executor contents runner/usage runner/environment
@@ -42,7 +42,7 @@ const FOLDERS: Record<string, string> = {
   cli: 'terminal command account jobs flows sweeps submit search admin mcp machines .',
   extension: `
     threads contributions ui workspace account agents jobs/store jobs/list jobs/log jobs failures results submit/preflight sweeps
-    submit tasks search/index search flows/documents flows/runs flows/canvas flows/language flows .`,
+    submit search/index search flows/documents flows/runs flows/canvas flows/language flows .`,
   webview: 'canvas/dom canvas/state canvas/scene canvas/actions canvas/panels canvas jobPage sweepPage',
 };
 const SOURCE = join(import.meta.dirname, '../../src');

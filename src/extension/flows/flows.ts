@@ -21,14 +21,16 @@ import type { LostContacts } from '../jobs/store/lostContacts.ts';
 import type { Worker } from '../threads/worker.ts';
 import type { SubmitFlow } from './runs/jobAnswers.ts';
 import { Canvases } from './canvas/canvases.ts';
-import { registerFlowCompletions } from './language/flowCompletions.ts';
+import {
+  registerFlowCompletions,
+  registerFlowHovers,
+  registerFlowLenses,
+  registerFlowRenames,
+  showFlowMarks,
+} from './language/languageFeatures.ts';
 import { openTrace } from './canvas/traceCanvas.ts';
 import { FlowDiagnostics } from './language/flowDiagnostics.ts';
 import { FlowDocuments } from './documents/flowDocuments.ts';
-import { registerFlowHovers } from './language/flowHovers.ts';
-import { registerFlowLenses } from './language/flowLenses.ts';
-import { showFlowMarks } from './language/flowMarks.ts';
-import { registerFlowRenames } from './language/flowRenames.ts';
 import { FlowRuns } from './runs/flowRuns.ts';
 import { flowPlace } from './runs/flowRuntime.ts';
 import { FlowStarter } from './runs/flowStarter.ts';

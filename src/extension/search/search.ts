@@ -10,15 +10,19 @@ import type { ContextKeys } from '../contributions/contexts.ts';
 import { diskFolders } from '../workspace/folders.ts';
 import type { Keys } from '../account/keys.ts';
 import { Answers } from './answers.ts';
-import { saveBattery } from './index/batterySaver.ts';
 import { FileWatcher } from './index/fileWatcher.ts';
 import { type IndexNode, IndexTree } from './index/indexTree.ts';
 import { RecentSearches } from './index/recentSearches.ts';
 import { SearchIndex } from './index/searchIndex.ts';
 import { indexSummary } from './index/indexText.ts';
 import { withoutIcons } from '../ui/labels.ts';
+import { type PowerSource, readPowerSource } from '../../core/processes/powerSource.ts';
+import { repeat } from '../../core/processes/repeat.ts';
 
 const PAUSED_KEY = 'index paused';
+
+// Reading the power source starts a program on some systems, and a minute is soon enough to notice an unplugged charger.
+const CHECK_EVERY_MS = 60_000;
 
 export interface SearchDeps extends Pick<WindowParts, 'context' | 'contexts' | 'home' | 'log' | 'report' | 'signal'> {
   readonly indexView: vscode.TreeView<IndexNode>;
@@ -144,4 +148,16 @@ function showIndexStatus(index: SearchIndex): vscode.Disposable {
   disposables.add(index.onDidChange(update));
   update();
   return disposables;
+}
+
+/** Postpones large indexing work while this machine runs on battery, until the signal aborts. */
+function saveBattery(index: SearchIndex, signal: AbortSignal): Promise<void> {
+  let reported: PowerSource = 'mains';
+  const check = async (): Promise<void> => {
+    const source = await readPowerSource();
+    // Only changes are reported, so that work which a person resumed on battery continues.
+    if (source !== reported) await index.setSavingEnergy(source === 'battery');
+    reported = source;
+  };
+  return repeat(check, CHECK_EVERY_MS, signal);
 }

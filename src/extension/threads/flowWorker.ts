@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { threadData } from '../../core/processes/threadData.ts';
 import { serveCalls } from '../../core/rpc/serveCalls.ts';
 import { FlowReader } from '../../flows/project/flowReader.ts';
-import { readTrace } from '../../flows/traces/tracedFlows.ts';
+import { readTrace } from '../../flows/run/history/tracedFlows.ts';
 import { VersionReader } from '../../flows/project/versionReader.ts';
 import { RunQueries } from '../../flows/run/history/runQueries.ts';
 

@@ -5,7 +5,6 @@ import type { FlowReading } from '../reading/readSource.ts';
 import type { ReadFlow } from '../reading/graphBuilder.ts';
 import { edited } from '../syntax/edits.ts';
 import { startOf } from '../syntax/sourceFile.ts';
-import { addNode } from './addNode.ts';
 import {
   addConnections,
   argumentOf,
@@ -19,7 +18,7 @@ import {
 } from './connectionEdits.ts';
 import { extractFlow } from './extractFlow.ts';
 import { type GraphShape, shapeOf } from './graphShape.ts';
-import { deleteNode } from './nodeEdits.ts';
+import { addNode, deleteNode } from './nodeEdits.ts';
 import { renameAction, type RenamedExit } from './renameEdits.ts';
 import { refuse, SourceMap } from './sourceMap.ts';
 import { writeStart } from './startEdits.ts';

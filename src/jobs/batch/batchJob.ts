@@ -8,8 +8,16 @@ import {
 } from '../../remote/protocol/jobTerms.ts';
 import { readDirectives } from './directives.ts';
 import { REASONS } from './optionNames.ts';
-import { type BatchOption, readOptions } from './options.ts';
-import { type ArrayRequest, parseArray, parseCount, parseGpus, parseMemory, parseTime } from './optionValues.ts';
+import {
+  type ArrayRequest,
+  type BatchOption,
+  parseArray,
+  parseCount,
+  parseGpus,
+  parseMemory,
+  parseTime,
+  readOptions,
+} from './options.ts';
 
 const MAX_VALUE = 1_000;
 // C0 and C1 controls and line separators: no name or path of a batch script has them.

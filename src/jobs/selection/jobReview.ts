@@ -1,8 +1,23 @@
-import type { Selection } from '../../workspace/select/selection.ts';
+import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as l10n from '@vscode/l10n';
+import type { Exclusion, ExclusionReason, SelectedFile, Selection } from '../../workspace/select/selection.ts';
 import type { JobFinding } from './jobFinding.ts';
 import { reviewPackages } from './packageReview.ts';
-import { reviewScript } from './scriptReview.ts';
 import { lineEndFindings, readScriptHead, type ScriptHead } from './scriptHead.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import { readStart } from '../../workspace/files/boundedRead.ts';
+import { describeExclusion } from './exclusions.ts';
+import { placeOfMachinePath } from './machinePaths.ts';
+import { findScriptProblem, scriptPath } from './script.ts';
+import { guessReads, type PathRead } from './sourceReads.ts';
+
+const MAX_SOURCES = 50;
+const MAX_SOURCE_BYTES = 256 * 1024;
+const MAX_READS = 5;
+
+// No program reads these on purpose, and installed packages are found elsewhere.
+const NEVER_READ: ReadonlySet<ExclusionReason> = new Set(['git', 'cache', 'venv', 'name', 'special']);
 
 /** What a job runs and installs. */
 export interface ReviewedJob {
@@ -20,6 +35,13 @@ export interface JobReview {
   readonly start: ScriptHead | undefined;
 }
 
+/** What a file that is sent seems to read. */
+interface Guess {
+  readonly reader: string;
+  readonly line: number;
+  readonly path: string;
+}
+
 /** Compares a job with the files to send. */
 export async function reviewJob(selection: Selection, { script, venv }: ReviewedJob): Promise<JobReview> {
   const [findings, packageFindings, start] = await Promise.all([
@@ -28,4 +50,135 @@ export async function reviewJob(selection: Selection, { script, venv }: Reviewed
     readScriptHead(selection, script),
   ]);
   return { findings: [...findings, ...(start ? lineEndFindings(start) : [])], packageFindings, start };
+}
+
+/**
+ * Checks that the files to send contain the script, and guesses from its source, and from the code it imports, whether it reads files
+ * that are left out or outside of the folder, or by absolute paths. At most 50 files are read, 256 KiB of each.
+ */
+export async function reviewScript(selection: Selection, script: string): Promise<readonly JobFinding[]> {
+  const problem = findScriptProblem(selection, script);
+  if (problem !== undefined) return [{ type: 'script', severity: 'error', ...problem }];
+  const excluded = selection.excluded.filter(({ reason }) => !NEVER_READ.has(reason));
+  const reads = await findReads(selection, excluded, scriptPath(script));
+  return reads.slice(0, MAX_READS);
+}
+
+async function findReads(
+  selection: Selection,
+  excluded: readonly Exclusion[],
+  script: string,
+): Promise<readonly JobFinding[]> {
+  const files = new Map(selection.files.map((file) => [file.path, file]));
+  const rules = new Map(excluded.map((exclusion) => [exclusion.path, exclusion]));
+  const findings = new Map<string, JobFinding>();
+  // Only the first guess about a path counts.
+  const add = (path: string, finding: JobFinding): void => void (findings.has(path) || findings.set(path, finding));
+  // Grows while it is read: the code that each file imports.
+  const sources = new Set([script]);
+  for (const reader of sources) {
+    const file = files.get(reader);
+    if (file === undefined) continue;
+    for (const read of guessReads(await readSource(selection.root, file), reader, script)) {
+      const { line, absolute } = read;
+      if (absolute !== undefined) {
+        const place = await placeOfMachinePath(selection.root, absolute);
+        if (place === undefined) continue;
+        const isSent = place === '' || (place !== null && isAmong(selection.files, place));
+        add(absolute, describeMachinePath({ reader, line, path: absolute }, isSent ? place : null));
+        continue;
+      }
+      const sentPath = read.paths.find((path) => files.has(path));
+      if (sentPath !== undefined) {
+        if (read.isImport && sources.size < MAX_SOURCES) sources.add(sentPath);
+        continue;
+      }
+      const leftOut = await findLeftOut(selection.root, rules, read);
+      const path = leftOut?.path ?? (await findOutside(selection.root, read));
+      if (path !== undefined) add(path, describeRead({ reader, line, path }, leftOut?.exclusion));
+    }
+  }
+  return [...findings.values()];
+}
+
+/** Whether a file, or a folder with some, is sent. */
+function isAmong(files: readonly SelectedFile[], place: string): boolean {
+  return files.some(({ path }) => path === place || path.startsWith(`${place}/`));
+}
+
+async function findLeftOut(
+  root: string,
+  rules: ReadonlyMap<string, Exclusion>,
+  { paths }: PathRead,
+): Promise<{ readonly path: string; readonly exclusion: Exclusion } | undefined> {
+  for (const path of paths) {
+    const exclusion = ruleOf(rules, path); // none for a path outside of the folder
+    if (exclusion === undefined) continue;
+    if (exclusion.path === path || (await isThere(root, path))) return { path, exclusion };
+  }
+  return undefined;
+}
+
+/** A file beside or above the folder. */
+async function findOutside(root: string, { paths }: PathRead): Promise<string | undefined> {
+  for (const path of paths) if (path.startsWith('../') && (await isThere(root, path))) return path;
+  return undefined;
+}
+
+async function isThere(root: string, path: string): Promise<boolean> {
+  return (await lstat(join(root, path)).catch(() => undefined)) !== undefined;
+}
+
+/** The exclusion of a path, or of a folder that contains it. */
+function ruleOf(rules: ReadonlyMap<string, Exclusion>, path: string): Exclusion | undefined {
+  for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {
+    const exclusion = rules.get(path.slice(0, end));
+    if (exclusion !== undefined) return exclusion;
+  }
+  return undefined;
+}
+
+/** @param exclusion why the file is left out; undefined if it is outside of the folder. */
+function describeRead({ reader, line, path }: Guess, exclusion: Exclusion | undefined): JobFinding {
+  const guess = l10n.t('This is a guess from line {0}.', line);
+  if (exclusion === undefined) {
+    return {
+      type: 'outside-read',
+      severity: 'warning',
+      summary: printableLine(l10n.t('{0} may read {1}, which is outside of the folder', reader, path)),
+      detail: `${l10n.t('It is not sent.')} ${guess} ${l10n.t('Copy it into the folder if the job needs it.')}`,
+    };
+  }
+  const reason = l10n.t('Reason: {0}.', describeExclusion(exclusion));
+  const remedy =
+    exclusion.reason === 'secret'
+      ? l10n.t('Secrets are not sent unless you include them.')
+      : l10n.t('Include the file if the job needs it.');
+  return {
+    type: 'left-out-read',
+    severity: 'warning',
+    summary: printableLine(l10n.t('{0} may read {1}, which is left out', reader, path)),
+    detail: printableLine(`${reason} ${guess} ${remedy}`),
+  };
+}
+
+/** @param place where the path is in the folder; null if it is not sent. */
+function describeMachinePath({ reader, line, path }: Guess, place: string | null): JobFinding {
+  const where =
+    place === null
+      ? l10n.t('It is not sent, so a job on another machine does not have it.')
+      : place === ''
+        ? l10n.t('In a job on another machine, the folder has another path.')
+        : l10n.t('In a job on another machine, its path is {0}.', place);
+  return {
+    type: 'absolute-path',
+    severity: 'warning',
+    summary: printableLine(l10n.t('{0} may read {1}, a path on this machine', reader, path)),
+    detail: printableLine(`${where} ${l10n.t('This is a guess from line {0}.', line)}`),
+  };
+}
+
+async function readSource(root: string, { path, source }: SelectedFile): Promise<string> {
+  // Packing reports files that cannot be read.
+  return (await readStart(source ?? join(root, path), MAX_SOURCE_BYTES))?.toString('utf8') ?? '';
 }

@@ -1,8 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import { TopK } from '../search/topK.ts';
 import { NUMBERS_PER_STEP, ROWS_PER_STEP } from '../kernel/assembly/kernelLayout.ts';
-import { PAGE_BYTES } from '../kernel/kernelInstance.ts';
-import { PlainMemory, type RowMemory, simdMemory } from './rowMemory.ts';
+import { canStartKernel, PAGE_BYTES, startKernel } from '../kernel/kernelInstance.ts';
 
 // Dot products are computed for this many rows at a time, so that they stay in the processor's L1 cache until they are read.
 const BLOCK_ROWS = 4096;
@@ -10,6 +9,7 @@ const QUERY_BYTES = 32_768;
 const ROWS_AT = QUERY_BYTES + BLOCK_ROWS * Int32Array.BYTES_PER_ELEMENT;
 /** The maximum length of a vector; the query takes two bytes per number. */
 const MAX_DIMENSIONS = QUERY_BYTES / 2;
+const MAX_PAGES = 65_536;
 
 interface FoundRow {
   readonly row: number;
@@ -23,6 +23,21 @@ interface NearestRows {
   /** The mean of the cosines of all rows with the query, wanted or not, and their standard deviation. */
   readonly mean: number;
   readonly deviation: number;
+}
+
+// the address space of 32 bits
+
+/** The functions of `kernel/assembly/vectors.ts`. */
+interface DotFunctions {
+  readonly dots: (query: number, rows: number, rowsEnd: number, stride: number, out: number) => void;
+}
+
+/** Growable memory, and the kernel that multiplies the vectors in it. */
+interface RowMemory extends DotFunctions {
+  /** Replaced after each growth. */
+  readonly buffer: ArrayBuffer;
+  /** Returns whether that much memory was available. */
+  grow(pages: number): boolean;
 }
 
 /** The size of a row in bytes, with padding. */
@@ -133,4 +148,55 @@ function quantize(vector: Float32Array, target: Int8Array | Int16Array, range: n
   const factor = largest === 0 ? 0 : range / largest;
   for (let at = 0; at < vector.length; at += 1) target[at] = Math.round((vector[at] ?? 0) * factor);
   return factor === 0 ? 0 : 1 / factor;
+}
+
+/** Memory with the kernel in WebAssembly; undefined if WebAssembly or its SIMD instructions are not available. */
+function simdMemory(pages: number): RowMemory | undefined {
+  if (!canStartKernel('vectors')) return undefined;
+  const { memory, functions } = startKernel<DotFunctions>('vectors', { initial: pages, maximum: MAX_PAGES });
+  return {
+    get buffer() {
+      return memory.buffer;
+    },
+    grow(more) {
+      try {
+        memory.grow(more);
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    dots: functions.dots,
+  };
+}
+
+/** The same in JavaScript, which is many times slower. */
+class PlainMemory implements RowMemory {
+  buffer: ArrayBuffer;
+
+  constructor(pages: number) {
+    this.buffer = new ArrayBuffer(pages * PAGE_BYTES);
+  }
+
+  grow(more: number): boolean {
+    try {
+      const grown = new ArrayBuffer(this.buffer.byteLength + more * PAGE_BYTES);
+      new Uint8Array(grown).set(new Uint8Array(this.buffer));
+      this.buffer = grown;
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  dots(queryAt: number, rowsAt: number, rowsEnd: number, stride: number, outAt: number): void {
+    const query = new Int16Array(this.buffer, queryAt, stride);
+    const out = new Int32Array(this.buffer, outAt, (rowsEnd - rowsAt) / stride);
+    const rows = new Int8Array(this.buffer, rowsAt, rowsEnd - rowsAt);
+    for (let index = 0, at = 0; at < rows.length; index += 1) {
+      let sum = 0;
+      for (let column = 0; column < stride; column += 1) sum += (query[column] ?? 0) * (rows[at++] ?? 0);
+      out[index] = sum;
+    }
+  }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { JobPage } from '../../../src/jobs/report/jobPage.ts';
-import { sparkline } from '../../../src/cli/jobs/jobText.ts';
+import { sparkline } from '../../../src/cli/jobs/job.ts';
 import { type FuzzedReader, nothingToClose } from '../reader.ts';
 
 const MAX_POINTS = 500;

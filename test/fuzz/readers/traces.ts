@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { layoutFlow } from '../../../src/flows/layout/flowLayout.ts';
-import { readTrace } from '../../../src/flows/traces/tracedFlows.ts';
+import { readTrace } from '../../../src/flows/run/history/tracedFlows.ts';
 import { allowRefusal, type FuzzedReader, nothingToClose } from '../reader.ts';
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures/traces');

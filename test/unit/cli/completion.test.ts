@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { complete } from '../../../src/cli/command/complete.ts';
-import { completionScript } from '../../../src/cli/command/shellScripts.ts';
+import { completionScript } from '../../../src/cli/command/completionVerb.ts';
 import { locateProgramFiles } from '../../../src/cli/command/commandContext.ts';
 import { describeProgram } from '../../../src/cli/commandLine.ts';
 import { Terminal } from '../../../src/cli/terminal/terminal.ts';

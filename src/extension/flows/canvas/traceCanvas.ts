@@ -6,7 +6,7 @@ import { AppError } from '../../../core/errors.ts';
 import { formatBytes, formatInteger } from '../../../core/text/format.ts';
 import { printableLine } from '../../../core/text/printable.ts';
 import type { RemoteService } from '../../../core/rpc/rpcMessages.ts';
-import type { TracedFlows, TracedRun } from '../../../flows/traces/tracedFlows.ts';
+import type { TracedFlows, TracedRun } from '../../../flows/run/history/tracedFlows.ts';
 import type { RunInfo } from '../../../webview/canvas/state/canvasMessages.ts';
 import type { FromCanvas } from '../../../webview/canvas/state/requests.ts';
 import type { FlowWorkerService } from '../../threads/flowWorker.ts';

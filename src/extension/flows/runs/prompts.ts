@@ -14,7 +14,6 @@ import type { FlowWorkerService } from '../../threads/flowWorker.ts';
 import type { Keys } from '../../account/keys.ts';
 import type { FlowDocuments } from '../documents/flowDocuments.ts';
 import { findFlow, type FlowTarget } from '../documents/flowTarget.ts';
-import { type PromptModel, promptModels } from './promptModels.ts';
 import {
   promptDocument,
   type PromptMessages,
@@ -24,6 +23,11 @@ import {
 } from './promptText.ts';
 import { pickRow, pickRows, showCancellable } from '../../ui/show.ts';
 import { withoutIcons } from '../../ui/labels.ts';
+import { PROVIDER_NAMES, requestUrl } from '../../../agents/llm/providers.ts';
+import { createNetworkFetch } from '../../../core/network/networkFetch.ts';
+import { streamEditorChat } from '../../agents/editorChat.ts';
+import { endpointOf, placeOf } from '../../agents/modelChoice.ts';
+import { keyFor } from '../../agents/models.ts';
 
 const REPLY_SCHEME = 'farwharf-replies';
 
@@ -31,6 +35,14 @@ interface PromptsDeps {
   readonly documents: FlowDocuments;
   readonly queries: RemoteService<FlowWorkerService>['runs'];
   readonly keys: Keys;
+}
+
+/** A model for trying a prompt. */
+interface PromptModel {
+  readonly name: string;
+  readonly place: string;
+  /** @throws AppError with what to do, or the signal's reason. */
+  ask(messages: PromptMessages, signal: AbortSignal): Promise<Omit<TriedPrompt, 'model'>>;
 }
 
 /** Prompts of recorded runs: each opens as a document, where it can be edited and sent to several models side by side. */
@@ -172,4 +184,65 @@ function costOf({ model, inputTokens = 0, outputTokens = 0, cost, durationMs }: 
 
 function begin({ messages }: RecordedModelCall): string {
   return printableLine((messages.at(-1)?.content ?? '').slice(0, 200)).replaceAll(/\s+/g, ' ');
+}
+
+/** All available models: that of the recorded call first, then the editor's, then those of services with a key. */
+async function promptModels(
+  recorded: { readonly provider: string; readonly model: string } | undefined,
+  keys: Keys,
+): Promise<readonly PromptModel[]> {
+  const editor = (await vscode.lm.selectChatModels()).map(editorModel);
+  const wanted = [
+    ...(recorded === undefined || !PROVIDER_NAMES.includes(recorded.provider) ? [] : [recorded]),
+    ...PROVIDER_NAMES.map((provider) => ({ provider, model: undefined })),
+  ];
+  const services = await Promise.all(wanted.map((options) => serviceModel(options, keys)));
+  const found = services.filter((model) => model !== undefined);
+  const names = new Set<string>();
+  return [...found.slice(0, 1), ...editor, ...found.slice(1)].filter(({ name, place }) => {
+    const key = `${name} ${place}`;
+    return !names.has(key) && names.add(key);
+  });
+}
+
+function editorModel(model: vscode.LanguageModelChat): PromptModel {
+  return {
+    name: printableLine(model.name),
+    place: l10n.t('{0}, through VS Code', printableLine(model.vendor)),
+    async ask(messages, signal) {
+      const startedAt = performance.now();
+      let reply = '';
+      for await (const part of streamEditorChat(model, messages, { purpose: l10n.t('To try a prompt.'), signal }))
+        reply += part;
+      return { reply, seconds: (performance.now() - startedAt) / 1000 };
+    },
+  };
+}
+
+async function serviceModel(
+  options: { readonly provider: string; readonly model: string | undefined },
+  keys: Keys,
+): Promise<PromptModel | undefined> {
+  const endpoint = endpointOf(options);
+  if (endpoint === undefined) return undefined;
+  const key = await keyFor(endpoint, keys);
+  if (key === undefined && endpoint.needsKey) return undefined;
+  return {
+    name: printableLine(endpoint.model),
+    place: placeOf(endpoint),
+    async ask(messages, signal) {
+      const { askModel } = await import('../../agents/chatModel.ts');
+      const { provider, model } = endpoint;
+      const baseUrl = requestUrl(endpoint);
+      const transport = { signal, fetch: createNetworkFetch() };
+      const { reply, call } = await askModel({ provider, model, baseUrl, apiKey: key }, messages, transport);
+      return {
+        reply,
+        seconds: (call?.durationMs ?? 0) / 1000,
+        inputTokens: call?.inputTokens,
+        outputTokens: call?.outputTokens,
+        cost: call?.estimatedCost,
+      };
+    },
+  };
 }

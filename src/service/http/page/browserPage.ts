@@ -2,6 +2,7 @@ import { Hono, type MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { csrf } from 'hono/csrf';
 import { secureHeaders } from 'hono/secure-headers';
+import { html } from 'hono/html';
 import type { Logger } from '../../../core/log.ts';
 import type { AccountGauge } from '../access/accountGauge.ts';
 import type { App, AppContext, AppEnv } from '../access/appEnv.ts';
@@ -12,8 +13,8 @@ import { accountOfPage, readJob, readJobs, readService, type Sources, whoIs } fr
 import { jobsView } from './jobsView.ts';
 import { jobView } from './jobView.ts';
 import { operatorView } from './operatorView.ts';
-import { operatorLinkView, problemView, signInView } from './signInView.ts';
 import { STYLE_SOURCE } from './style.ts';
+import { document, type Html, note } from './documentLayout.ts';
 
 /** The paths that forms are sent to. These requests have an `Origin`, which `ownForms` checks. */
 export const FORM_PATHS: readonly string[] = ['/sign-in', '/sign-out', '/operator'];
@@ -108,4 +109,38 @@ function answerProblem(error: Error, context: AppContext, log: Logger): Response
   if (!isSignedIn && message !== '' && status !== 404) return context.html(signInView(message), status);
   const sentence = message === '' ? 'This form was not sent by this page. Open the page again.' : message;
   return context.html(problemView(sentence, isSignedIn ? whoIs(context) : undefined), status);
+}
+
+/** The form for a person's key. */
+function signInView(problem?: string): Html {
+  const body = html`${problem !== undefined && note(problem, true)}
+    <form class="stack" method="post" action="/sign-in">
+      <label for="key">API key</label>
+      <input id="key" name="key" type="password" autocomplete="current-password" required autofocus aria-describedby="about" />
+      <div><button>Sign in</button></div>
+    </form>
+    <p class="quiet" id="about">
+      The key shows its own jobs, their output and credits. You are signed out after an hour without a request.
+    </p>
+    <p class="quiet">Operators sign in with the link that <code>farwharf admin page</code> prints on the service's machine.</p>`;
+  return document({ title: 'Sign in', body });
+}
+
+/** The button that uses an operator's link. Without it, programs that follow links would use up the code. */
+function operatorLinkView(code: string): Html {
+  const body = html`<p>This link opens the operator's page once: health, queue, usage and accounts of this service.</p>
+    <form method="post" action="/operator">
+      <input type="hidden" name="code" value="${code}" />
+      <button autofocus>Sign in as operator</button>
+    </form>`;
+  return document({ title: 'Sign in as operator', body });
+}
+
+/** A page that says what cannot be shown, and why. */
+function problemView(sentence: string, who: string | undefined): Html {
+  return document({
+    title: 'Not available',
+    who,
+    body: html`${note(sentence, true)}<p><a href="/">Back to the start</a></p>`,
+  });
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { HTTPException } from 'hono/http-exception';
 import { keyDigest } from '../../store/accounts/apiKeys.ts';
@@ -5,14 +6,20 @@ import { retryLater } from '../access/accountGauge.ts';
 import type { AppContext } from '../access/appEnv.ts';
 import { admitKey } from '../access/auth.ts';
 import type { AuthFailureLimiter } from '../access/authFailureLimiter.ts';
-import type { KeyAuthenticator } from '../access/keyAuthenticator.ts';
+import type { Caller, KeyAuthenticator } from '../access/keyAuthenticator.ts';
 import { refusal } from '../access/httpRefusal.ts';
 import { readRequestBody } from '../access/readBody.ts';
 import type { OperatorLinks } from './operatorLinks.ts';
-import { type Holder, MAX_SESSION_MS, SessionTable } from './sessions.ts';
 
 const COOKIE = 'farwharf';
 const MAX_FORM_BYTES = 4_096;
+const ID_BYTES = 32;
+const HOUR_MS = 3_600_000;
+const MAX_IDLE_MS = HOUR_MS;
+
+/** Also the life of the cookie, in milliseconds. */
+const MAX_SESSION_MS = 12 * HOUR_MS;
+const MAX_OF_HOLDER = 10;
 
 export interface PageAccessOptions {
   readonly authenticator: KeyAuthenticator;
@@ -20,6 +27,15 @@ export interface PageAccessOptions {
   readonly links: OperatorLinks;
   /** Whether browsers reach the page through TLS, so that the cookie may be limited to it. */
   readonly isSecure: boolean;
+}
+
+/** Who has signed in to the page. A caller is as they were then, and has to be checked again for each request. */
+type Holder = { readonly type: 'person'; readonly caller: Caller } | { readonly type: 'operator' };
+
+interface Session {
+  readonly holder: Holder;
+  readonly startedAt: number;
+  usedAt: number;
 }
 
 /** Who uses the page: signing in, the session of each request, signing out. */
@@ -100,4 +116,64 @@ async function readForm(context: AppContext): Promise<URLSearchParams> {
   const type = context.req.header('content-type') ?? '';
   if (!/^application\/x-www-form-urlencoded\b/i.test(type)) throw refusal(415, 'Send the form of the page.');
   return new URLSearchParams((await readRequestBody(context.env.incoming, MAX_FORM_BYTES)).toString('utf8'));
+}
+
+/**
+ * The sessions of the page, in memory: a restart ends them all. One ends after an hour without a request and after twelve hours, and
+ * the oldest of a key when it has ten. So there are at most ten times as many as keys.
+ */
+export class SessionTable {
+  /** By the digest of their IDs, oldest first. */
+  readonly #sessions = new Map<string, Session>();
+  readonly #now: () => number;
+
+  /** @param now returns milliseconds and never goes back. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** Starts a session and returns its ID, which is stored nowhere. */
+  start(holder: Holder): string {
+    this.#removeEnded();
+    const own = [...this.#sessions].filter(([, session]) => nameOf(session.holder) === nameOf(holder));
+    for (const [name] of own.slice(0, Math.max(0, own.length - MAX_OF_HOLDER + 1))) this.#sessions.delete(name);
+    const id = randomBytes(ID_BYTES).toString('base64url');
+    const now = this.#now();
+    this.#sessions.set(digestOf(id), { holder, startedAt: now, usedAt: now });
+    return id;
+  }
+
+  /** The holder of a session that has not ended, which is used by this. */
+  use(id: string): Holder | undefined {
+    const session = this.#sessions.get(digestOf(id));
+    if (session === undefined) return undefined;
+    if (this.#hasEnded(session)) {
+      this.end(id);
+      return undefined;
+    }
+    session.usedAt = this.#now();
+    return session.holder;
+  }
+
+  end(id: string): void {
+    this.#sessions.delete(digestOf(id));
+  }
+
+  #hasEnded({ startedAt, usedAt }: Session): boolean {
+    const now = this.#now();
+    return now - usedAt >= MAX_IDLE_MS || now - startedAt >= MAX_SESSION_MS;
+  }
+
+  #removeEnded(): void {
+    for (const [name, session] of this.#sessions) if (this.#hasEnded(session)) this.#sessions.delete(name);
+  }
+}
+
+/** Sessions are counted for each key, and for all operators together. */
+function nameOf(holder: Holder): string {
+  return holder.type === 'operator' ? 'operator' : `${holder.caller.account.id} ${holder.caller.key?.id ?? ''}`;
+}
+
+function digestOf(id: string): string {
+  return keyDigest(id).toString('base64');
 }

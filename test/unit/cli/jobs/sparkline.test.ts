@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sparkline } from '../../../../src/cli/jobs/jobText.ts';
+import { sparkline } from '../../../../src/cli/jobs/job.ts';
 import type { SeriesPoint } from '../../../../src/jobs/metrics/series.ts';
 
 const at = (...values: readonly number[]): SeriesPoint[] => values.map((value, index) => [index, value]);

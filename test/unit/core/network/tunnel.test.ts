@@ -9,7 +9,7 @@ import { connect as connectTls, createServer as createTlsServer } from 'node:tls
 import type { Proxy } from '../../../../src/core/network/proxy.ts';
 import { ProxyError } from '../../../../src/core/network/proxyError.ts';
 import { rejection } from '../../rejection.ts';
-import { connected, connectToProxy, openProxyTunnel } from '../../../../src/core/network/proxyTunnel.ts';
+import { connected, connectToProxy, openProxyTunnel } from '../../../../src/core/network/agents.ts';
 
 const TARGET = 'jobs.example.org:443';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseArray, parseCount, parseGpus, parseMemory, parseTime } from '../../../../src/jobs/batch/optionValues.ts';
+import { parseArray, parseCount, parseGpus, parseMemory, parseTime } from '../../../../src/jobs/batch/options.ts';
 
 test('a time limit is minutes, or has its parts in order', () => {
   for (const [text, seconds] of [

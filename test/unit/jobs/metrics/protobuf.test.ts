@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readEventRecords } from '../../../../src/jobs/metrics/eventFile.ts';
+import { readEventRecords, readFields, varintOf } from '../../../../src/jobs/metrics/eventFile.ts';
 import { MetricTable } from '../../../../src/jobs/metrics/metricTable.ts';
-import { readFields, varintOf } from '../../../../src/jobs/metrics/protobuf.ts';
 import { field, float, record } from './eventFiles.ts';
 
 const fieldsOf = (...bytes: readonly Buffer[]) =>

@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test';
 import { ArchiveStore } from '../../../../src/jobs/archives/archives.ts';
 import { readSegments } from '../../../../src/jobs/archives/archiveSegments.ts';
 import { contentsOf } from '../../../../src/jobs/contents/archiveContents.ts';
-import { assembleResults } from '../../../../src/jobs/results/assembleResults.ts';
+import { assembleResults } from '../../../../src/jobs/results/fetchArchive.ts';
 import { Selections } from '../../../../src/jobs/selection/selections.ts';
 import { namesIn } from '../../../../src/remote/protocol/contents.ts';
 import { PieceService } from '../contents/resultPieces.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { reviewScript } from '../../../../src/jobs/selection/scriptReview.ts';
+import { reviewScript } from '../../../../src/jobs/selection/jobReview.ts';
 import { selectFiles } from '../../../../src/workspace/select/selection.ts';
 import { tempHome } from '../fixtures.ts';
 

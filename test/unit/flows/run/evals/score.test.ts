@@ -4,7 +4,7 @@ import { resolveEndpoint } from '../../../../../src/agents/llm/providers.ts';
 import { type EvalCheck, readChecks } from '../../../../../src/flows/run/evals/check.ts';
 import { type CaseResult, evalChanges, type EvalRecord } from '../../../../../src/flows/run/evals/evalRecord.ts';
 import type { AskJudge } from '../../../../../src/flows/run/evals/judge.ts';
-import { scoreState } from '../../../../../src/flows/run/evals/score.ts';
+import { scoreState } from '../../../../../src/flows/run/evals/evalRun.ts';
 import { type StateView, stateViewOf } from '../../../../../src/flows/run/protocol/stateView.ts';
 
 const { signal } = new AbortController();

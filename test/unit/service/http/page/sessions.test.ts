@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Caller } from '../../../../../src/service/http/access/keyAuthenticator.ts';
 import { OperatorLinks } from '../../../../../src/service/http/page/operatorLinks.ts';
-import { SessionTable } from '../../../../../src/service/http/page/sessions.ts';
+import { SessionTable } from '../../../../../src/service/http/page/pageAccess.ts';
 
 const MINUTE = 60_000;
 const OPERATOR = { type: 'operator' } as const;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { TraceEvent } from '../../../../src/agents/records/trace.ts';
-import { readTrace } from '../../../../src/flows/traces/tracedFlows.ts';
+import type { TraceEvent } from '../../../../../src/agents/records/trace.ts';
+import { readTrace } from '../../../../../src/flows/run/history/tracedFlows.ts';
 
 const FIXTURES = join(import.meta.dirname, '../../../fixtures/traces');
 const read = (name: string) => readTrace(name, readFileSync(join(FIXTURES, name), 'utf8'));

@@ -1,13 +1,14 @@
-import type { TraceEvent } from '../../agents/records/trace.ts';
-import { AppError } from '../../core/errors.ts';
-import type { FlowFile } from '../graph/graph.ts';
+import type { TraceEvent } from '../../../agents/records/trace.ts';
+import { AppError } from '../../../core/errors.ts';
+import type { FlowEdge, FlowFile, FlowGraph, FlowNode, SourceRange } from '../../graph/graph.ts';
 import { readSpans, type TraceSpan } from './otlpSpans.ts';
-import { TracedGraphs } from './tracedGraphs.ts';
 
 const MODEL_OPERATIONS: ReadonlySet<unknown> = new Set(['chat', 'text_completion', 'generate_content', 'embeddings']);
 
 // A deeper tree could not be drawn, and is no trace of an agent.
 const MOST_LEVELS = 50;
+const MOST_NODES = 2_000;
+const NOWHERE = { offset: 0, line: 0, column: 0 };
 
 /** A run of another program, read from its trace. */
 export interface TracedRun {
@@ -44,6 +45,12 @@ interface SpanNode {
   readonly steps: readonly SpanNode[];
   /** Calls of models and tools, also of those that are below other calls. */
   readonly calls: readonly SpanNode[];
+}
+
+interface GraphDraft {
+  readonly nodes: Map<string, FlowNode>;
+  readonly edges: Map<string, FlowEdge>;
+  start: string | undefined;
 }
 
 /**
@@ -244,4 +251,66 @@ function byStart(a: TraceSpan, b: TraceSpan): number {
 
 function keyOf(traceId: string, id: string): string {
   return `${traceId} ${id}`;
+}
+
+/** The graphs of all runs of a trace: nodes with the same names in the same place are one. */
+class TracedGraphs {
+  readonly #range: SourceRange;
+  readonly #graphs = new Map<string, GraphDraft>();
+  #nodes = 0;
+
+  constructor(file: string) {
+    this.#range = { file, start: NOWHERE, end: NOWHERE };
+  }
+
+  /** Adds a node. @throws AppError `limit` for more nodes than are drawn. */
+  node(flow: string, name: string, inner: string | undefined): void {
+    const graph = this.#graphOf(flow);
+    const existing = graph.nodes.get(name);
+    graph.start ??= name;
+    if (existing !== undefined && (existing.flow !== undefined || inner === undefined)) return;
+    this.#nodes += existing === undefined ? 1 : 0;
+    if (this.#nodes > MOST_NODES) throw new AppError('limit', `The trace has more than ${MOST_NODES} different steps.`);
+    graph.nodes.set(name, {
+      id: name,
+      label: name,
+      className: name,
+      type: inner === undefined ? 'node' : 'flow',
+      summary: undefined,
+      ranges: { instance: this.#range, class: undefined, prep: undefined, exec: undefined, post: undefined },
+      actions: { known: [], unknown: undefined },
+      reads: [],
+      writes: [],
+      unreadKeys: [],
+      flow: inner,
+    });
+  }
+
+  edge(flow: string, source: string, target: string | null, action: string): void {
+    const id = `${source}/${action}`; // names have no slash
+    const edge = { id, source, target, action, range: this.#range, actionRange: undefined };
+    const { edges } = this.#graphOf(flow);
+    if (!edges.has(id)) edges.set(id, edge);
+  }
+
+  all(): FlowGraph[] {
+    return [...this.#graphs].map(([id, { nodes, edges, start }]) => ({
+      id,
+      label: id.split('/').at(-1) ?? id,
+      className: 'Flow',
+      summary: undefined,
+      range: this.#range,
+      start,
+      nodes: [...nodes.values()],
+      edges: [...edges.values()],
+      runs: [],
+      unread: [],
+    }));
+  }
+
+  #graphOf(id: string): GraphDraft {
+    const graph: GraphDraft = this.#graphs.get(id) ?? { nodes: new Map(), edges: new Map(), start: undefined };
+    this.#graphs.set(id, graph);
+    return graph;
+  }
 }

@@ -1,6 +1,6 @@
-import { AppError } from '../../core/errors.ts';
-import { fieldOf, tryParseJson } from '../../core/jsonFields.ts';
-import { printableLine, printableText } from '../../core/text/printable.ts';
+import { AppError } from '../../../core/errors.ts';
+import { fieldOf, tryParseJson } from '../../../core/jsonFields.ts';
+import { printableLine, printableText } from '../../../core/text/printable.ts';
 
 /** A span of a trace, cleaned. Names and conventions: OpenTelemetry, OTLP 1.x and the semantic conventions for generative AI. */
 export interface TraceSpan {

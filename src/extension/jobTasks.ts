@@ -1,24 +1,27 @@
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
-import { isAbort } from '../../core/errors.ts';
-import { printableLine } from '../../core/text/printable.ts';
-import { describeResultCount } from '../../jobs/report/describeJob.ts';
-import { hasSucceeded, isActive, type JobRecord } from '../../jobs/ledger/record.ts';
-import { LogText } from '../../jobs/log/logText.ts';
-import { patchFromEvent } from '../../jobs/log/jobPatch.ts';
-import { EventSpool } from '../../jobs/log/spool.ts';
-import { type CancelDeps, cancelJob } from '../jobs/cancelJob.ts';
-import type { AsyncLedger } from '../../jobs/ledger/asyncLedger.ts';
-import { readSubmitArguments, type SubmitArguments } from '../submit/submitArguments.ts';
-import type { Worker } from '../threads/worker.ts';
-import { explain } from '../ui/errorText.ts';
+import { PROFILE_FILE, readProfiles } from '../jobs/profiles/profileFile.ts';
+import { TASK_TYPE } from './contributions/names.ts';
+import { diskFolders, requireTrust } from './workspace/folders.ts';
+import { isAbort } from '../core/errors.ts';
+import { printableLine } from '../core/text/printable.ts';
+import { describeResultCount } from '../jobs/report/describeJob.ts';
+import { hasSucceeded, isActive, type JobRecord } from '../jobs/ledger/record.ts';
+import { LogText } from '../jobs/log/logText.ts';
+import { patchFromEvent } from '../jobs/log/jobPatch.ts';
+import { EventSpool } from '../jobs/log/spool.ts';
+import { type CancelDeps, cancelJob } from './jobs/cancelJob.ts';
+import type { AsyncLedger } from '../jobs/ledger/asyncLedger.ts';
+import { readSubmitArguments, type SubmitArguments } from './submit/submitArguments.ts';
+import type { Worker } from './threads/worker.ts';
+import { explain } from './ui/errorText.ts';
 
 const CTRL_C = '\u0003';
 const FAILED = 1;
 const RED = '\u001b[31m';
 const RESET = '\u001b[0m';
 
-export interface JobTerminalDeps extends CancelDeps {
+interface JobTerminalDeps extends CancelDeps {
   /** FARWHARF_HOME. */
   readonly home: string;
   readonly ledger: Pick<AsyncLedger, 'get'>;
@@ -26,8 +29,45 @@ export interface JobTerminalDeps extends CancelDeps {
   readonly worker: Pick<Worker, 'results'>;
 }
 
+/** Tasks that run jobs: one for each profile, and those that people write in tasks.json. */
+export class JobTasks implements vscode.TaskProvider {
+  readonly #deps: JobTerminalDeps;
+
+  constructor(deps: JobTerminalDeps) {
+    this.#deps = deps;
+  }
+
+  async provideTasks(): Promise<vscode.Task[]> {
+    const perFolder = diskFolders().map(async (folder) => {
+      try {
+        const profiles = await readProfiles(folder.uri.fsPath);
+        return profiles.map(({ name }) => this.#task({ type: TASK_TYPE, profile: name }, folder, name));
+      } catch (error) {
+        // Most folders have no profiles. Errors in the file are shown in it, and when one is submitted.
+        this.#deps.log.debug(`no tasks of ${PROFILE_FILE}`, { error });
+        return [];
+      }
+    });
+    return (await Promise.all(perFolder)).flat();
+  }
+
+  /** VS Code shows the task only if its definition stays the same. */
+  resolveTask({ definition, scope, name }: vscode.Task): vscode.Task {
+    return this.#task(definition, typeof scope === 'object' ? scope : vscode.TaskScope.Workspace, name);
+  }
+
+  #task(definition: vscode.TaskDefinition, scope: vscode.WorkspaceFolder | vscode.TaskScope.Workspace, name: string) {
+    const folder = typeof scope === 'object' ? scope.uri.fsPath : undefined;
+    const execution = new vscode.CustomExecution(async (resolved) => {
+      requireTrust();
+      return new JobTerminal(this.#deps, { ...resolved, ...(folder !== undefined && { folder }) });
+    });
+    return new vscode.Task(definition, scope, name, TASK_TYPE, execution, []);
+  }
+}
+
 /** The terminal of a task: submits a job, shows its log in colour as it arrives, and exits as the job does. Ctrl+C and the end of the task cancel the job. */
-export class JobTerminal implements vscode.Pseudoterminal {
+class JobTerminal implements vscode.Pseudoterminal {
   readonly #deps: JobTerminalDeps;
   readonly #argument: object;
   readonly #written = new vscode.EventEmitter<string>();
