@@ -39,6 +39,8 @@ export interface JobTerm {
   readonly accepted: z.ZodType;
   /** What a ledger stores, without the service's limits, which other versions do not share. */
   readonly stored: z.ZodType;
+  /** Whether the service passes it on to what runs the job. */
+  readonly isForRunner?: true;
   /** Whether the next submit of the folder begins with it. */
   readonly isRemembered?: true;
   /** A flag of `farwharf submit`. A list is added to that of a profile. Text and numbers can also be arguments of the editor's commands. */
@@ -132,6 +134,7 @@ export const JOB_TERMS = {
       .describe('names of secrets of the account, which become variables of the job')
       .optional(),
     stored: list,
+    isForRunner: true,
     isRemembered: true,
     ofAccount: 'secret',
     flag: {
@@ -150,6 +153,7 @@ export const JOB_TERMS = {
       )
       .optional(),
     stored: list,
+    isForRunner: true,
     isRemembered: true,
     ofAccount: 'volume',
     flag: {
@@ -162,6 +166,7 @@ export const JOB_TERMS = {
   cluster: {
     accepted: clusterOptions.optional(),
     stored: clusterOptions.nullable().default(null),
+    isForRunner: true,
   },
 } as const satisfies Readonly<Record<keyof JobSubmission, JobTerm>>;
 

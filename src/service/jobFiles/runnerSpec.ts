@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { submission } from '../../remote/protocol/jobTerms.ts';
+import { JOB_TERMS, type Submission, termsWith, type TermWith, wireName } from '../../remote/protocol/jobTerms.ts';
 import { DEFAULT_MAX_LOG_BYTES } from './jobFolder.ts';
 
 const virtualEnvironmentSpec = z.object({
@@ -30,13 +30,25 @@ const runnerSpec = z.object({
     .string()
     .regex(/^[0-9a-f]{32}(?:-[0-9a-f]{16})?$/)
     .optional(),
-  /** The names of the secrets that become variables of the job. */
-  secrets: z.array(z.string()).readonly().optional(),
-  /** The names of the volumes that the job has. */
-  volumes: z.array(z.string()).readonly().optional(),
-  /** What the job asks of a cluster, which its executor reads. */
-  cluster: submission.shape.cluster,
+  ...termsShape(),
 });
+
+type RunnerTerm = TermWith<'isForRunner'>;
+
+function termsShape(): { [Name in RunnerTerm]: (typeof JOB_TERMS)[Name]['accepted'] };
+function termsShape(): z.ZodRawShape {
+  return Object.fromEntries(termsWith('isForRunner').map((name) => [name, JOB_TERMS[name].accepted]));
+}
+
+/** The terms of a submission for its runner, with each entry of a list once. */
+export function runnerTerms(submission: Submission): Pick<RunnerSpec, RunnerTerm>;
+export function runnerTerms(submission: Readonly<Record<string, unknown>>): object {
+  const terms = termsWith('isForRunner').map((name) => {
+    const value = submission[wireName(name)];
+    return [name, Array.isArray(value) ? [...new Set(value)] : value] as const;
+  });
+  return Object.fromEntries(terms.filter(([, value]) => value !== undefined));
+}
 
 export type VirtualEnvironmentSpec = Readonly<z.infer<typeof virtualEnvironmentSpec>>;
 /** What the runner of a job runs. */

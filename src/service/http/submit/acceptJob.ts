@@ -10,7 +10,7 @@ import type { Submission } from '../../../remote/protocol/jobTerms.ts';
 import type { Executor, RunnableJob } from '../../executor/executor.ts';
 import type { JobFiles } from '../../jobFiles/jobFiles.ts';
 import type { MachineClass, MachineClasses } from '../../config/machineClasses.ts';
-import type { RunnerSpec } from '../../jobFiles/runnerSpec.ts';
+import { type RunnerSpec, runnerTerms } from '../../jobFiles/runnerSpec.ts';
 import { toCredits } from '../../store/accounts/creditLedger.ts';
 import { serviceLine } from '../../store/jobs/eventTable.ts';
 import type { NewJob } from '../../store/jobs/jobTable.ts';
@@ -207,9 +207,7 @@ function specOf(
     artifacts: files.some(({ path }) => path === 'artifacts') ? `artifacts-${id}` : 'artifacts',
     venv: submission.venv ?? null,
     ...(environments !== undefined && { environments }),
-    ...(submission.secrets && { secrets: [...new Set(submission.secrets)] }),
-    ...(submission.cluster && { cluster: submission.cluster }),
-    ...(submission.volumes && { volumes: [...new Set(submission.volumes)] }),
+    ...runnerTerms(submission),
   };
 }
 
