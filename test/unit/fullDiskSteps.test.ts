@@ -24,56 +24,76 @@ import { temporaryFolder, writeTree } from './workspace/temporaryFolder.ts';
 
 // Whatever the machine's pages are worth, everything fits into this many.
 const MOST_PAGES = 600;
+const MOST_NAMES = 600;
 
 test('a full disk at any step leaves the folder entirely old or new, and the message names the disk', async (t) => {
   const small = smallDisk(t);
   if (small === undefined) return;
-  let refusals = 0;
-  for (let pages = 0; ; pages += 5) {
-    assert.ok(pages < MOST_PAGES);
-    const place = makePlace(join(small.disk, 'place'));
-    const before = snapshot(place.folder);
-    const jobs = new JobLedger(place.home);
-    small.fill();
-    small.freePages(pages);
-    const service = {
-      downloadArtifacts: async (_: string, dest: string): Promise<string> => {
-        copyFileSync(place.archive, dest);
-        return dest;
+  // Too little room for contents stops what is unpacked; too few names also stop what is moved to its place.
+  const limits = {
+    pages: {
+      next: (count: number) => count + 5,
+      most: MOST_PAGES,
+      limit: (count: number) => {
+        small.fill();
+        small.freePages(count);
       },
-    };
-    const deps = {
-      service,
-      archiver: directArchiver,
-      ledger: directLedger(jobs),
-      home: place.home,
-      journals: new ResultJournals(place.home),
-    };
-    const decide = (plan: readonly { readonly path: string }[]) =>
-      new Map(plan.map(({ path }, index) => [path, index % 5 === 4 ? ('keep-both' as const) : ('write' as const)]));
-    const error: unknown = await downloadResults(deps, place.id, { decide }).then(
-      () => undefined,
-      (caught: unknown) => caught,
-    );
-    const state = snapshot(place.folder);
-    small.free();
-    jobs.dispose();
-    assert.deepEqual(leftOvers(place), [], `${pages} pages`);
-    const again = new JobLedger(place.home);
-    assert.equal(again.problem, undefined);
-    assert.equal(again.get(place.id)?.jobId, 'job-1');
-    again.dispose();
-    rmSync(join(small.disk, 'place'), { recursive: true });
-    if (error === undefined) {
-      assert.equal(state, place.expected);
-      break;
+      end: () => small.free(),
+    },
+    names: {
+      next: (count: number) => count + (count < 12 ? 1 : 8),
+      most: MOST_NAMES,
+      limit: (count: number) => small.leaveNames(count),
+      end: () => small.leaveNames(undefined),
+    },
+  };
+  for (const [what, { next, most, limit, end }] of Object.entries(limits)) {
+    let refusals = 0;
+    for (let count = 0; ; count = next(count)) {
+      assert.ok(count < most);
+      const place = makePlace(join(small.disk, 'place'));
+      const before = snapshot(place.folder);
+      const jobs = new JobLedger(place.home);
+      limit(count);
+      const service = {
+        downloadArtifacts: async (_: string, dest: string): Promise<string> => {
+          copyFileSync(place.archive, dest);
+          return dest;
+        },
+      };
+      const deps = {
+        service,
+        archiver: directArchiver,
+        ledger: directLedger(jobs),
+        home: place.home,
+        journals: new ResultJournals(place.home),
+      };
+      const decide = (plan: readonly { readonly path: string }[]) =>
+        new Map(plan.map(({ path }, index) => [path, index % 5 === 4 ? ('keep-both' as const) : ('write' as const)]));
+      const error: unknown = await downloadResults(deps, place.id, { decide }).then(
+        () => undefined,
+        (caught: unknown) => caught,
+      );
+      const state = snapshot(place.folder);
+      end();
+      jobs.dispose();
+      assert.deepEqual(leftOvers(place), [], `${count} ${what}`);
+      const again = new JobLedger(place.home);
+      assert.equal(again.problem, undefined);
+      assert.equal(again.get(place.id)?.jobId, 'job-1');
+      again.dispose();
+      rmSync(join(small.disk, 'place'), { recursive: true });
+      if (error === undefined) {
+        assert.equal(state, place.expected);
+        break;
+      }
+      refusals += 1;
+      assert.equal(state, before, `${count} ${what}`);
+      assertTold(error, small.disk, { where: `${count} ${what}` });
     }
-    refusals += 1;
-    assert.equal(state, before, `${pages} pages`);
-    assertTold(error, small.disk, { where: `${pages} pages` });
+    t.diagnostic(`${refusals} different numbers of ${what} were too little`);
+    assert.ok(refusals > 0);
   }
-  t.diagnostic(`${refusals} different amounts of room were too little`);
-  assert.ok(refusals > 0);
 });
 
 test('a submit that finds too little room at any step says which disk is full, and what the service took stays known', async (t) => {

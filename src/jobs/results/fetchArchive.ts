@@ -77,11 +77,11 @@ export async function withArchive<T>(
     throw new AppError('missing', 'The service did not return a job ID, so the results cannot be downloaded.');
   }
   const downloads = join(home, 'downloads');
-  await mkdir(downloads, { recursive: true, mode: 0o700 });
-  await removeAbandoned(downloads);
   const name = join(downloads, randomUUID());
   const [archive, tar] = [`${name}.tar.gz`, `${name}.tar`];
   try {
+    await mkdir(downloads, { recursive: true, mode: 0o700 });
+    await removeAbandoned(downloads);
     const { signal, onPhase } = options;
     const onProgress = (doneBytes: number, totalBytes: number): void =>
       onPhase?.({ type: 'download', doneBytes, totalBytes });

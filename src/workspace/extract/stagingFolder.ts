@@ -16,7 +16,12 @@ export function makeStagingFolder(folder: string, name: string): { staging: stri
   const parent = new PinnedFolders(folder);
   try {
     mkdirSync(parent.at(name), 0o700);
-    mkdirSync(parent.at(`${name}/files`));
+    try {
+      mkdirSync(parent.at(`${name}/files`));
+    } catch (error) {
+      rmdirSync(parent.at(name)); // a disk may have had room for only one folder
+      throw error;
+    }
     return { staging: join(folder, name, 'files'), folders: new PinnedFolders(parent.at(`${name}/files`), true) };
   } finally {
     parent.dispose();
