@@ -280,6 +280,21 @@ test('only the beginning of a value is held back, and everything else is passed 
   assert.equal(stream.end(), 'secr');
 });
 
+/** What should become of a text: values that overlap are one, whatever is between them stays. */
+function withoutValues(text: string, values: readonly string[]): string {
+  const found = values.flatMap((value) =>
+    Array.from({ length: text.length }, (_, start) => start)
+      .filter((start) => text.startsWith(value, start))
+      .map((start) => ({ start, end: start + value.length })),
+  );
+  let [clean, at] = ['', 0];
+  for (const { start, end } of found.toSorted((a, b) => a.start - b.start)) {
+    if (start >= at) clean += `${text.slice(at, start)}[redacted]`;
+    at = Math.max(at, end);
+  }
+  return clean + text.slice(at);
+}
+
 test('random texts and values in random pieces never leave a value, and lose nothing else', () => {
   let seed = 7;
   const random = (below: number): number => (seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648) % below;
@@ -289,10 +304,7 @@ test('random texts and values in random pieces never leave a value, and lose not
     const redactor = new SecretRedactor(values);
     const text = word(60);
     const clean = streamed(redactor, text, 1 + random(9));
-    for (const part of clean.split('[redacted]')) {
-      for (const value of values) assert.ok(!part.includes(value), `${text} of ${values.join()}: ${clean}`);
-    }
-    if (values.every((value) => !text.includes(value))) assert.equal(clean, text);
+    assert.equal(clean, withoutValues(text, values), `${text} of ${values.join()}`);
   }
 });
 

@@ -403,12 +403,16 @@ test('damaged bytes are refused or harmless: nothing is ever written outside the
   const tar = Buffer.concat([
     tarEntry({ name: 'a/b.txt', body: 'b' }),
     paxHeader({ path: 'ä/long.txt', size: '3' }),
-    tarEntry({ name: 'x', body: 'abc' }),
+    tarEntry({ name: 'short-1', body: 'abc' }),
     tarEntry({ type: 'L', body: 'gnu/long.txt\0' }),
-    tarEntry({ name: 'y', body: 'y' }),
-    tarEntry({ name: 'l', type: '2', link: '../..' }),
+    tarEntry({ name: 'short-2', body: 'y' }),
+    tarEntry({ name: 'link-1', type: '2', link: '../..' }),
     tarEnd,
   ]);
+  const names = ['a/b.txt', 'ä/long.txt', 'short-1', 'gnu/long.txt', 'short-2', 'link-1'].map((name) =>
+    tar.indexOf(name),
+  );
+  const waysOut = ['../', '../../', '../../../', '/', 'a/../../../', './../../'];
   let state = 20_251_120;
   const next = (below: number): number => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -420,7 +424,9 @@ test('damaged bytes are refused or harmless: nothing is ever written outside the
       const offset = next(tar.length - tarEnd.length);
       bytes[offset] = next(2) === 0 ? next(256) : (Buffer.from('0 /.\0x').at(next(6)) ?? 0);
     }
-    if (round % 2 === 0) fixChecksums(bytes);
+    // Few random bytes make a name that leads out.
+    if (next(2) === 0) bytes.write(waysOut[next(waysOut.length)] ?? '', names[next(names.length)]);
+    if (next(2) === 0) fixChecksums(bytes);
     writeArchive(archive, gzipSync(bytes, { level: 1 }));
     try {
       const staged = await stageArchive(archive, folder);
