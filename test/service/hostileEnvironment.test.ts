@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isolateJobs, isolationIsMissing } from './support/isolation.ts';
+import { packageThatRuns, skipWithoutPython } from './support/packages.ts';
 import { startService, temporaryFolder, testConfig } from './support/service.ts';
 
 // What an account chooses for its jobs alone, and what would act on any program that it reaches.
@@ -108,18 +108,23 @@ describe('the variables of an isolated job', () => {
     assert.match(reasons[0] ?? '', /^The first line of run names .*NAME, which does not exist on the machine/);
   });
 
-  test('a link that one program of a job leaves does not lead the mounts of the next outside of the sandbox', async (t) => {
-    if (spawnSync('python3', ['--version']).status !== 0) return t.skip('NO python3 ON THIS MACHINE');
+  test('a link that one program of a job leaves does not lead the mounts of the next outside of the sandbox', {
+    skip: skipWithoutPython,
+  }, async (t) => {
     const [shared, outside] = [await temporaryFolder(t), await temporaryFolder(t)];
     const data = join(shared, 'data');
     await mkdir(data);
     const service = await startService(t, { config: testConfig({ read_only: [data] }) });
-    // Named as the module that makes a virtual environment. bwrap keeps the machine's own files at /oldroot while it mounts.
-    const hostile = `import os; os.rename('${shared}', '/tmp/away'); os.symlink('/oldroot${outside}', '${shared}'); print('did')`;
-    const files = { 'venv.py': hostile, 'a.sh': 'echo ran' };
-    const id = await service.submit(files, { script: 'a.sh', venv: { python: '3' } });
-    await service.untilEnd(id);
-    assert.equal(await service.output(id), 'ran\n', 'nothing of the folder runs before the script');
+    // The package is built before the script runs. bwrap keeps the machine's own files at /oldroot while it mounts.
+    const leave = `os.rename('${shared}', '/tmp/away'); os.symlink('/oldroot${outside}', '${shared}')`;
+    const files = {
+      ...packageThatRuns(`import os\nif not os.path.islink('${shared}'): ${leave}`),
+      'a.sh': 'python -c "import tiny; print(tiny.VALUE)"',
+    };
+    const venv = { python: 'python3', requirements: ['./tiny'], env: { PIP_NO_INDEX: '1' } };
+    const id = await service.submit(files, { script: 'a.sh', venv });
+    const job = await service.untilEnd(id);
+    assert.match(await service.output(id), /\n42\n$/, `${job.reason}`);
     assert.deepEqual(readdirSync(outside), []);
   });
 });

@@ -65,6 +65,8 @@ test('a job that puts a link in the place of its whole folder has nothing remove
   const folder = await secretFolder(t);
   mkdirSync(join(folder, 'workspace'));
   writeFileSync(join(folder, 'workspace', 'another'), SECRET);
+  // Beside packed results, what a job leaves is removed.
+  writeFileSync(join(folder, 'results.tar.gz'), '');
   const script = `here=$(cd .. && pwd); cd /; mv "$here" "$here.away"; ln -s ${folder} "$here"`;
   const id = await service.submit({ 'a.sh': script }, { script: 'a.sh' });
   const job = await service.untilEnd(id);
