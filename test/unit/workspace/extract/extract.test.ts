@@ -425,7 +425,7 @@ test('damaged bytes are refused or harmless: nothing is ever written outside the
       bytes[offset] = next(2) === 0 ? next(256) : (Buffer.from('0 /.\0x').at(next(6)) ?? 0);
     }
     // Few random bytes make a name that leads out.
-    if (next(2) === 0) bytes.write(waysOut[next(waysOut.length)] ?? '', names[next(names.length)]);
+    if (next(2) === 0) bytes.write(waysOut[next(waysOut.length)] ?? '', names[next(names.length)] ?? 0);
     if (next(2) === 0) fixChecksums(bytes);
     writeArchive(archive, gzipSync(bytes, { level: 1 }));
     try {
