@@ -107,14 +107,14 @@ function refusedView({ host, refusal = '' }: HostFacts): StatusView {
 /** Credits left now; null if the service does not say. */
 function shownBalance({ account, host, now }: HostFacts, running: readonly JobRecord[]): number | null {
   if (account === undefined || account.balance === null) return null;
-  const own = running.filter((record) => record.host === host);
-  return balanceNow({ balance: account.balance, asOf: account.asOf }, own, now);
+  const jobsOfHost = running.filter((record) => record.host === host);
+  return balanceNow({ balance: account.balance, asOf: account.asOf }, jobsOfHost, now);
 }
 
 /** Seconds until the credits are used up; undefined if they are enough for the time limits of all jobs that are running there. */
 function secondsLeft({ host, now }: HostFacts, running: readonly JobRecord[], balance: number): number | undefined {
-  const own = running.filter((record) => record.host === host);
-  return secondsUntilEmpty(balance, own, now);
+  const jobsOfHost = running.filter((record) => record.host === host);
+  return secondsUntilEmpty(balance, jobsOfHost, now);
 }
 
 function spokenText(facts: HostFacts, running: number, balance: number | null): string {

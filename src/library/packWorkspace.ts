@@ -43,12 +43,12 @@ export async function packWorkspace(
   { include, exclude = [], isTrusted = true, signal, onProgress }: PackWorkspaceOptions = {},
 ): Promise<PackedWorkspace> {
   // The archive of the last call.
-  const own = pathInside(resolve(folder), resolve(dest));
-  const isInside = own !== undefined && (await entryExists(resolve(dest)));
+  const earlierArchive = pathInside(resolve(folder), resolve(dest));
+  const isInside = earlierArchive !== undefined && (await entryExists(resolve(dest)));
   const selection = await selectFiles(folder, {
     isTrusted,
     include,
-    exclude: isInside ? [...exclude, own] : exclude,
+    exclude: isInside ? [...exclude, earlierArchive] : exclude,
     signal,
   });
   const { files, excluded, findings } = selection;

@@ -50,10 +50,10 @@ export async function connectMachine(options: ConnectOptions): Promise<Machine> 
   const { client, target, signal, dist, onPhase, onNote } = options;
   const name = machineNameOf(target.destination, options.name);
   const call: SshCall = { client, target, machine: name, signal };
-  const named = options.node === undefined ? undefined : plainPath(options.node);
+  const nodePath = options.node === undefined ? undefined : plainPath(options.node);
   const bundle = await packService(dist);
   onPhase?.({ type: 'inspect' });
-  const inspection = await inspectMachine(call, named);
+  const inspection = await inspectMachine(call, nodePath);
   requireSupported(name, inspection);
   if (inspection.clockAheadMs !== 0) {
     const side = inspection.clockAheadMs > 0 ? 'ahead of' : 'behind';
@@ -61,7 +61,7 @@ export async function connectMachine(options: ConnectOptions): Promise<Machine> 
     onNote?.(`The clock of ${name} is ${difference} ${side} this machine's. Times of its jobs are shown by its clock.`);
   }
   const node =
-    named === undefined ? await provideNode(options, call, inspection) : checkedNode(name, named, inspection);
+    nodePath === undefined ? await provideNode(options, call, inspection) : checkedNode(name, nodePath, inspection);
   if (!inspection.builds.includes(bundle.build)) {
     requireSpace(name, inspection, SERVICE_BYTES);
     await uploadToMachine(call, bundle.archive, {

@@ -40,14 +40,14 @@ export async function checkService(
   const paths = [data, shared, config.log.file].filter((path) => path !== undefined);
   await using _created = await TemporaryPaths.of(paths);
   const folders = shared === undefined ? [] : await checkFolders(data, shared);
-  const own = await checkMachine(config, data);
+  const machineChecks = await checkMachine(config, data);
   const accounts = async (): Promise<number> => Math.max(leastAccounts(config), await countEnabledAccounts(data));
   const executor = await executorOf(config, executors);
   const retention = await checkRetention(data, config.retention);
   const jobs = await executor.check(config, { data, hidden: hiddenFiles(config), volumes: config.volumes, accounts });
   const signIns = await checkSignIns(config);
   const volumes = await checkVolumes(config, shared === undefined ? [data] : [data, shared]);
-  const checks = [...folders, ...own, ...volumes, ...signIns, retention.check, ...jobs];
+  const checks = [...folders, ...machineChecks, ...volumes, ...signIns, retention.check, ...jobs];
   return { checks, retention: retention.preview };
 }
 
@@ -84,10 +84,10 @@ async function checkMachine({ log, retention, tls }: ServiceConfig, data: string
 
 function checkVolumes(config: ServiceConfig, folders: readonly string[]): Promise<readonly ExecutorCheck[]> {
   const { volumes } = config;
-  const own = ownPaths(config, folders);
+  const paths = ownPaths(config, folders);
   const check = async (volume: (typeof volumes)[number]): Promise<ExecutorCheck> => ({
     what: `the volume ${volume.name}: ${volume.folder}, which jobs can ${volume.writable ? 'write' : 'read'}`,
-    problem: await problemOf(() => checkVolume(volume, { volumes, own })),
+    problem: await problemOf(() => checkVolume(volume, { volumes, own: paths })),
   });
   return Promise.all(volumes.map(check));
 }

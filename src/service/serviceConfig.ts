@@ -50,8 +50,10 @@ export async function readConfig(
   if (load === undefined) throw invalid(path, `executor: must be one of ${Object.keys(executors).join(', ')}`);
   // A file may keep the sections of other executors, for a start with --executor.
   const isRead = (section: string): boolean => section === name || !Object.hasOwn(executors, section);
-  const own = Object.fromEntries(Object.entries(withDefaults(value, defaults)).filter(([section]) => isRead(section)));
-  return serviceConfig.parse(checked(path, schemaFor(name, await load()), own));
+  const sections = Object.fromEntries(
+    Object.entries(withDefaults(value, defaults)).filter(([section]) => isRead(section)),
+  );
+  return serviceConfig.parse(checked(path, schemaFor(name, await load()), sections));
 }
 
 /** The JSON schema of the configuration file, for editors that complete and check it: one alternative for each executor. */

@@ -10,15 +10,15 @@ export type RecordedReply = string | readonly string[] | ((prompt: string) => st
  * Requests reject with an AppError that has the prompt if none fits.
  */
 export function recordedModel(replies: Readonly<Record<string, RecordedReply>>): LLMClient {
-  const used = new Map<string, number>();
+  const uses = new Map<string, number>();
   const replyTo = (prompt: string): string | undefined => {
     const entry = Object.entries(replies).find(([part]) => prompt.includes(part));
     if (entry === undefined) return undefined;
     const [part, reply] = entry;
     if (typeof reply === 'function') return reply(prompt);
     const list = typeof reply === 'string' ? [reply] : reply;
-    const count = used.get(part) ?? 0;
-    used.set(part, count + 1);
+    const count = uses.get(part) ?? 0;
+    uses.set(part, count + 1);
     return list[Math.min(count, list.length - 1)] ?? '';
   };
   return new LLMClient({

@@ -26,10 +26,10 @@ function begin(unit: Unit, shared: unknown, options: RunOptions, telemetry: Tele
     const outer = scopes.getStore();
     const hostedOptions = withSignal(options, eitherSignal(options.signal, outer?.signal));
     hosted = runHost()?.begin({ unit, name: unit.name, shared, options: hostedOptions, isInner: outer !== undefined });
-    const chosen = hosted?.options ?? hostedOptions;
-    const budget = RunBudget.of(chosen, outer?.run.budget);
+    const runOptions = hosted?.options ?? hostedOptions;
+    const budget = RunBudget.of(runOptions, outer?.run.budget);
     const deadline = budget === outer?.run.budget ? undefined : budget?.deadline();
-    const limited = withSignal(chosen, eitherSignal(chosen.signal, deadline?.signal));
+    const limited = withSignal(runOptions, eitherSignal(runOptions.signal, deadline?.signal));
     limited.signal?.throwIfAborted();
     const parts = { shared, telemetry, hosted, budget };
     const walked =

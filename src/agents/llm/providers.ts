@@ -123,11 +123,11 @@ export function resolveEndpoint(options: EndpointOptions, selected?: SelectedMod
   const ownVariable = definition === undefined || isLocal ? undefined : keyVariableOf(name);
   const keyVariable = options.apiKeyEnv ?? ownVariable;
   const customUrl = parseAddress(baseUrl);
-  const chosen = options.model ?? model;
-  const address = name === 'azure' ? azureAddress(customUrl, chosen) : customUrl;
+  const modelName = options.model ?? model;
+  const address = name === 'azure' ? azureAddress(customUrl, modelName) : customUrl;
   return {
     provider: name,
-    model: chosen,
+    model: modelName,
     ...splitQuery(address),
     keyHeader: cloud?.keyHeader,
     isOwnAddress: isAddressOf(name, address),
@@ -143,8 +143,8 @@ function takesSelected(
   selected: SelectedModel,
 ): boolean {
   if (baseUrl !== undefined || apiKey !== undefined || apiKeyEnv !== undefined) return false; // chosen, or with its own key
-  const wanted = provider ?? (model === undefined ? undefined : providerOfModel(model));
-  return wanted === undefined || wanted === selected.provider;
+  const providerName = provider ?? (model === undefined ? undefined : providerOfModel(model));
+  return providerName === undefined || providerName === selected.provider;
 }
 
 function selectedEndpoint({ provider, model, baseUrl }: SelectedModel, options: EndpointOptions): Endpoint {

@@ -46,13 +46,14 @@ export function checkOptions(call: string, options: object, shape: OptionShape, 
 
 /** @throws TypeError for a name that differs from a known one by its case, by underscores, or by few letters for its length. */
 function refuseMisspelt(option: string, optionNames: readonly string[], call: string): void {
-  const meant = optionNames.find((one) => {
+  const similarOption = optionNames.find((one) => {
     const [written, right] = [option, one].map((word) => word.replaceAll('_', '').toLowerCase());
     if (written === undefined || right === undefined) return false;
     const limit = mostDifferent(Math.min(written.length, right.length));
     return editDistance(written, right, limit) <= limit;
   });
-  if (meant !== undefined) throw new TypeError(`${call} has no option ${option}. Did you mean ${meant}?`);
+  if (similarOption !== undefined)
+    throw new TypeError(`${call} has no option ${option}. Did you mean ${similarOption}?`);
 }
 
 /** Short words resemble others by chance: `date` and `name`. */

@@ -137,13 +137,13 @@ export async function deleteAccount(context: Context, id: string, flags: AdminFl
 /** `farwharf admin account import FILE`: adds the accounts of a file, and continues after one that cannot be added. JSON: `{ accounts, failed }`. */
 export async function importAccounts(context: Context, path: string, flags: AdminFlags): Promise<number> {
   const { terminal, cwd } = context;
-  const wanted = parseAccounts(
+  const selectedAccounts = parseAccounts(
     withoutByteOrderMark(await readNamedFile(resolve(cwd, path), { name: path, maxBytes: MAX_IMPORT_BYTES })),
   );
   using admin = await findAdmin(context, flags, { mayCreate: true });
   const accounts: AdminAccount[] = [];
   const failed: { readonly account_id: string; readonly error: string }[] = [];
-  for (const { credits, ...account } of wanted) {
+  for (const { credits, ...account } of selectedAccounts) {
     try {
       accounts.push(
         await admin.call('accounts.add', {

@@ -53,12 +53,12 @@ async function offer(
   if (command.name() === 'help' && command.parent !== null) {
     return { candidates: subcommands(readPosition(command.parent, operands).command), paths: 'none' };
   }
-  const own = operands.length === 0 && !areFlagsOver ? subcommands(command) : [];
+  const subcommandNames = operands.length === 0 && !areFlagsOver ? subcommands(command) : [];
   const { registeredArguments: all } = command;
   const last = all.at(-1);
   const next = all[operands.length] ?? (last?.variadic === true ? last : undefined);
   const { candidates, paths } = next === undefined ? NOTHING : await offerValue(next, next.name(), jobs);
-  return { candidates: [...own, ...candidates], paths };
+  return { candidates: [...subcommandNames, ...candidates], paths };
 }
 
 async function offerValue(
@@ -75,9 +75,9 @@ async function offerValue(
 function offerFlags(command: Command, word: string): Completion {
   const help = command.createHelp();
   const options = [...help.visibleOptions(command), ...ancestorsOf(command).flatMap((one) => one.options)];
-  const named = options.find(({ long }) => word.startsWith(`${long}=`));
-  if (named !== undefined) {
-    return { candidates: (named.argChoices ?? []).map((value) => plain(`${named.long}=${value}`)), paths: 'none' };
+  const option = options.find(({ long }) => word.startsWith(`${long}=`));
+  if (option !== undefined) {
+    return { candidates: (option.argChoices ?? []).map((value) => plain(`${option.long}=${value}`)), paths: 'none' };
   }
   const candidates = options.flatMap(({ long, hidden, description }) =>
     long === undefined || hidden ? [] : [{ value: long, description }],

@@ -8,7 +8,7 @@ export function addHelpCommands(command: Command): void {
   if (command.commands.length === 0) return;
   for (const child of command.commands) addHelpCommands(child);
   const [first] = command.commands;
-  const own = `farwharf ${commandPath(command)}`.trim();
+  const commandLine = `farwharf ${commandPath(command)}`.trim();
   command
     .command('help')
     .argument('[command...]', 'command to explain')
@@ -16,8 +16,8 @@ export function addHelpCommands(command: Command): void {
     .addHelpText(
       'after',
       examples(
-        [`${own} help`, 'list all commands'],
-        [`${own} help ${first?.name()}`, `explain ${first && commandPath(first)}`],
+        [`${commandLine} help`, 'list all commands'],
+        [`${commandLine} help ${first?.name()}`, `explain ${first && commandPath(first)}`],
       ),
     )
     .action((names: readonly string[]) => findCommand(command, names).outputHelp());

@@ -43,10 +43,13 @@ export async function checkUnanswered(
   const unknown = settled.filter(({ state }) => state === 'unknown');
   const [last] = unknown;
   if (!again && running !== undefined) {
-    const known = `The submit of ${running.script} at ${timeOf(running)} got no response, but the service accepted it as job ${running.jobId}.`;
-    if (!(await confirm(`${known} Send the folder again?`, context))) {
+    const acceptance = `The submit of ${running.script} at ${timeOf(running)} got no response, but the service accepted it as job ${running.jobId}.`;
+    if (!(await confirm(`${acceptance} Send the folder again?`, context))) {
       const hint = `Watch it:  farwharf watch ${jobArgument(running.jobId ?? '')}`;
-      throw new AppError('conflict', `${known} Nothing was sent now. ${hint}. To send the folder again, use --again.`);
+      throw new AppError(
+        'conflict',
+        `${acceptance} Nothing was sent now. ${hint}. To send the folder again, use --again.`,
+      );
     }
   } else if (!again && last !== undefined) {
     if (!(await confirm(`${describe(last, session)} Send the folder again?`, context))) {

@@ -19,12 +19,12 @@ export async function printFlowGraph(context: Context, argument: string, flags: 
     const { message, range } = read.syntaxError;
     terminal.note(`${read.file}:${range.start.line + 1}:${range.start.column + 1}: ${message}`);
   }
-  const chosen = format === 'json' ? undefined : chooseFlow(read, flags.flow, defaultExport(read.file));
-  for (const { reason, range } of chosen?.unread ?? read.unread) {
+  const flow = format === 'json' ? undefined : chooseFlow(read, flags.flow, defaultExport(read.file));
+  for (const { reason, range } of flow?.unread ?? read.unread) {
     terminal.note(`${range.file}:${range.start.line + 1}:${range.start.column + 1}: ${reason}`);
   }
-  const text = chosen === undefined ? JSON.stringify(read, undefined, 2) : textOf(read, chosen, format);
-  if (!terminal.json(chosen === undefined ? read : { [format]: text })) terminal.answerText(text.trimEnd());
+  const text = flow === undefined ? JSON.stringify(read, undefined, 2) : textOf(read, flow, format);
+  if (!terminal.json(flow === undefined ? read : { [format]: text })) terminal.answerText(text.trimEnd());
 }
 
 /** Combines the graphs from the source with what only loading the file reveals. */
@@ -50,17 +50,16 @@ function defaultExport(file: string): string | undefined {
 }
 
 /** The flow of that name; without a name, the default export, or else the only flow that is not nested in another. */
-function chooseFlow({ file, flows }: FlowFile, wanted: string | undefined, byDefault: string | undefined): FlowGraph {
+function chooseFlow({ file, flows }: FlowFile, name: string | undefined, byDefault: string | undefined): FlowGraph {
   const nested = new Set(flows.flatMap(({ nodes }) => nodes.map(({ flow }) => flow)));
   const outer = flows.filter(({ id }) => !nested.has(id));
   const preferred = outer.filter(({ id }) => id === byDefault);
   const unnamed = preferred.length > 0 ? preferred : outer;
-  const candidates =
-    wanted === undefined ? unnamed : flows.filter(({ id, label }) => id === wanted || label === wanted);
+  const candidates = name === undefined ? unnamed : flows.filter(({ id, label }) => id === name || label === name);
   const [first] = candidates;
   const names = flows.map(({ id }) => id).join(', ');
   if (first === undefined) {
-    const what = wanted === undefined ? 'contains no flow' : `has no flow ${wanted}`;
+    const what = name === undefined ? 'contains no flow' : `has no flow ${name}`;
     throw new AppError('bad-input', `${file} ${what}. Its flows: ${names || 'none'}.`);
   }
   if (candidates.length > 1)

@@ -189,11 +189,11 @@ function labelled(label: string, values: readonly string[]): readonly PageLine[]
 }
 
 function describeMetrics(page: JobPage): readonly string[] {
-  const shown = metricPlots(page, MAX_METRICS).map(
+  const plots = metricPlots(page, MAX_METRICS).map(
     ({ name, series, text }) => `${plot(sparkline(series.points, PLOT_CELLS))} ${padToWidth(name, NAME_CELLS)} ${text}`,
   );
-  const rest = page.metrics.size - shown.length;
-  return rest > 0 ? [...shown, `and ${formatCount(rest, 'metric')} more: use --json`] : shown;
+  const rest = page.metrics.size - plots.length;
+  return rest > 0 ? [...plots, `and ${formatCount(rest, 'metric')} more: use --json`] : plots;
 }
 
 function plot(bars: string): string {

@@ -114,7 +114,7 @@ export function describeResults(
   const names = new Map(plan.map(({ path, name }) => [path, name]));
   const statuses = new Map(plan.map(({ path, status }) => [path, status]));
   const same = skipped.filter((path) => statuses.get(path) === 'same');
-  const kept = skipped.filter((path) => ['changed', 'conflict'].includes(statuses.get(path) ?? ''));
+  const keptPaths = skipped.filter((path) => ['changed', 'conflict'].includes(statuses.get(path) ?? ''));
   const protectedNames = skipped.filter((path) => statuses.get(path) === 'protected');
   const lines = [
     ...firstOf('+', written, (path) => printableLine(path) + inTheJob(names.get(path))),
@@ -123,7 +123,7 @@ export function describeResults(
       moved,
       ({ path, to }) => `${printableLine(path)} (yours, was in the way) is now ${printableLine(to)}`,
     ),
-    ...firstOf('=', kept, (path) => `${printableLine(path)} (your file was kept)`),
+    ...firstOf('=', keptPaths, (path) => `${printableLine(path)} (your file was kept)`),
     ...describeSetAside(plan, setAside),
     ...firstOf('-', protectedNames, (path) => `${printableLine(path)} (not written: other tools read this file name)`),
     ...firstOf('-', refused, ({ path, reason }) => `${printableLine(path)} (${printableLine(reason)})`),

@@ -98,8 +98,8 @@ async function accountJobs(session: Session, limit: number, { signal }: Context)
       // An ID that is not a plain name cannot be used in a command.
       const { data: jobId } = acceptedJobId.safeParse(fieldOf(report, 'job_id'));
       if (jobId === undefined) continue;
-      const known = session.ledger.findJob(session.host, jobId);
-      const record = known ?? reportedRecord(report, { host: session.host, jobId, folder: '' });
+      const ledgerRecord = session.ledger.findJob(session.host, jobId);
+      const record = ledgerRecord ?? reportedRecord(report, { host: session.host, jobId, folder: '' });
       records.set(jobId, { ...record, ...patchFromJob(report) });
     }
     // A service that repeats itself adds none.
@@ -121,9 +121,13 @@ function recordAsJson(record: JobRecord): object {
 }
 
 /** The current states of the jobs that had not ended, `lost` for those that the service no longer has; the last known states, with a note, if the service does not respond. */
-async function refresh(session: Session, known: readonly JobRecord[], context: Context): Promise<readonly JobRecord[]> {
+async function refresh(
+  session: Session,
+  ledgerRecords: readonly JobRecord[],
+  context: Context,
+): Promise<readonly JobRecord[]> {
   const { signal, terminal } = context;
-  const records = await settleUnanswered(session, context, known);
+  const records = await settleUnanswered(session, context, ledgerRecords);
   if (!records.some(isActive)) return records;
   try {
     const service = await session.client();

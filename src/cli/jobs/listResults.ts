@@ -43,18 +43,18 @@ export async function listResults(
       `Job ${printableLine(name)} has no result ${printableLine(path)}. List its results:  farwharf results ${jobArgument(name)}`,
     );
   const files = found === 'folder' ? await browsed.under(place.record.id, [inside]) : [found];
-  const listed = files.map((file) => ({ path: file.path, size: file.size }));
-  if (terminal.json({ job_id: place.record.jobId, files: listed })) return;
+  const rows = files.map((file) => ({ path: file.path, size: file.size }));
+  if (terminal.json({ job_id: place.record.jobId, files: rows })) return;
   if (found !== 'folder') {
     await printFile(terminal, found, browsed.read(place.record.id, found, signal), name);
     return;
   }
-  for (const file of listed) {
+  for (const file of rows) {
     terminal.answer(`${formatBytes(file.size).padStart(SIZE_COLUMN)}  ${printableLine(file.path)}`);
     await terminal.stdio.drained();
   }
-  const bytes = listed.reduce((sum, { size }) => sum + size, 0);
-  terminal.note(`${formatCount(listed.length, 'result')}, ${formatBytes(bytes)}.`);
+  const bytes = rows.reduce((sum, { size }) => sum + size, 0);
+  terminal.note(`${formatCount(rows.length, 'result')}, ${formatBytes(bytes)}.`);
 }
 
 /** @throws AppError `bad-input` for a file that is not text. */

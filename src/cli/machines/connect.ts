@@ -98,10 +98,13 @@ function builtFolder({ program: { entry } }: Context): string {
 
 /** The connected machine that a name or a destination means. */
 function knownMachine(home: string, destination: string, name: string | undefined): Machine {
-  const wanted = machineNameOf(destination, name);
-  const machine = findMachine(home, wanted);
+  const machineName = machineNameOf(destination, name);
+  const machine = findMachine(home, machineName);
   if (machine !== undefined) return machine;
-  throw new AppError('missing', `No machine named ${wanted} is connected. List the connected ones:  farwharf machines`);
+  throw new AppError(
+    'missing',
+    `No machine named ${machineName} is connected. List the connected ones:  farwharf machines`,
+  );
 }
 
 /** Shows what is done while a machine is connected. */

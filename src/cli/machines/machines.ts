@@ -30,9 +30,9 @@ const COLUMNS: readonly RecordColumn<MachineState>[] = [
 export async function listMachines({ terminal, env, signal }: Context): Promise<void> {
   const home = farwharfHome(env);
   requireOwnHome(home);
-  const known = readMachines(home);
-  if (known.length > 0) terminal.status('checking the machines …');
-  const machines = await Promise.all(known.map((machine) => stateOf(machine, { home, env, signal })));
+  const machineRecords = readMachines(home);
+  if (machineRecords.length > 0) terminal.status('checking the machines …');
+  const machines = await Promise.all(machineRecords.map((machine) => stateOf(machine, { home, env, signal })));
   if (terminal.json({ machines })) return;
   if (machines.length === 0) {
     terminal.note('No machine is connected. Connect one that you can ssh to:  farwharf connect USER@HOST');

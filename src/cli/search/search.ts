@@ -130,10 +130,10 @@ function describeHit(
 
 /** The first lines if the best one is among them; otherwise the best line, with the one before and those after it. */
 function linesAround(lines: readonly ResultLine[], bestLine: number): readonly ResultLine[] {
-  const shown = [...lines.entries()].filter(([, { text }]) => text.trim() !== '');
-  const best = shown.findIndex(([at]) => at === bestLine);
+  const textLines = [...lines.entries()].filter(([, { text }]) => text.trim() !== '');
+  const best = textLines.findIndex(([at]) => at === bestLine);
   const from = best < SHOWN_LINES ? 0 : best - 1;
-  return shown.slice(from, from + SHOWN_LINES).map(([, line]) => line);
+  return textLines.slice(from, from + SHOWN_LINES).map(([, line]) => line);
 }
 
 /** The line, indented; of a long one, the part with its first match. */

@@ -47,12 +47,12 @@ export async function listSweeps(context: Context, _: string, { limit }: { limit
     }
   }
   const newest = found.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt)).slice(0, limit);
-  const listed = newest.map((sweep): ListedSweep => {
+  const sweeps = newest.map((sweep): ListedSweep => {
     const records = session.ledger.list({ sweep: sweep.id, withRemoved: true, limit: sweep.drafts.length });
     return { sweep, records, counts: countJobs(sweep.drafts.length, records, Date.now()) };
   });
-  if (terminal.json({ sweeps: listed.map(({ sweep, records }) => sweepSummary(sweep, records)) })) return;
-  answerTable(terminal, columns(listed), listed, {
+  if (terminal.json({ sweeps: sweeps.map(({ sweep, records }) => sweepSummary(sweep, records)) })) return;
+  answerTable(terminal, columns(sweeps), sweeps, {
     none: `No sweeps on ${session.hostName} yet.`,
     hint: 'Add a "matrix" to a profile in farwharf.json, then:  farwharf submit --profile NAME',
   });

@@ -97,25 +97,25 @@ function reportPhases(sweep: Sweep, { terminal }: Context): (phase: SweepPhase) 
 /** The outcome of a sweep whose sending ended early, and how to continue. @param begun the jobs that were sent, or may have been. */
 function describeBegun(sweep: Sweep, begun: readonly JobRecord[]): readonly string[] {
   const unknown = begun.filter(({ state }) => state === 'unknown').length;
-  const sent = begun.length - unknown;
+  const sentCount = begun.length - unknown;
   const total = sweep.drafts.length;
-  const running = `${sent} of ${total} jobs ${sent === 1 ? 'was sent. It keeps' : 'were sent. They keep'} running.`;
+  const running = `${sentCount} of ${total} jobs ${sentCount === 1 ? 'was sent. It keeps' : 'were sent. They keep'} running.`;
   return [
-    ...(sent > 0 ? [running] : unknown === 0 ? [`None of the ${total} jobs was sent.`] : []),
+    ...(sentCount > 0 ? [running] : unknown === 0 ? [`None of the ${total} jobs was sent.`] : []),
     ...(unknown > 0
-      ? [`The service did not say whether it has ${formatCount(unknown, sent > 0 ? 'more job' : 'job')}.`]
+      ? [`The service did not say whether it has ${formatCount(unknown, sentCount > 0 ? 'more job' : 'job')}.`]
       : []),
     `  ${unknown > 0 ? 'find out, and ' : ''}send the others:  farwharf sweep resume ${shortSweepId(sweep)}`,
   ];
 }
 
 function describeSweepEnd(sweep: Sweep, { type, records }: SweepEnd): readonly string[] {
-  const sent = `${records.length} of ${sweep.drafts.length} jobs of ${sweep.name} were sent`;
+  const sentence = `${records.length} of ${sweep.drafts.length} jobs of ${sweep.name} were sent`;
   const id = shortSweepId(sweep);
-  if (type === 'cancelled') return [`The sweep was cancelled: ${sent}.`];
+  if (type === 'cancelled') return [`The sweep was cancelled: ${sentence}.`];
   if (type === 'cost-limit') {
     return [
-      `${sent}: another one could exceed the limit of ${sweep.maxCost} credits.`,
+      `${sentence}: another one could exceed the limit of ${sweep.maxCost} credits.`,
       `  send the others:  farwharf sweep resume ${id} --max-cost CREDITS`,
     ];
   }

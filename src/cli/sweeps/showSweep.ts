@@ -19,16 +19,16 @@ interface ShowFlags {
 /** `farwharf sweep show ID`: a row for each job. JSON: the sweep with its jobs in the order of the matrix. */
 export async function showSweep(context: Context, name: string, { by, highest }: ShowFlags): Promise<void> {
   const { terminal } = context;
-  const opened = await openSweep(context, name);
-  await using session = opened.session;
-  const { sweep } = opened;
+  const openedSweep = await openSweep(context, name);
+  await using session = openedSweep.session;
+  const { sweep } = openedSweep;
   const { records, metricsOf } = await readSweepJobs(session, context, sweep);
   if (terminal.json(sweepAsJson(sweep, records, metricsOf))) return;
   const rows = sweepRows(sweep, records, metricsOf);
-  const shown = by === undefined ? rows : rankRows(rows, { metric: by, isHighest: highest });
+  const rankedRows = by === undefined ? rows : rankRows(rows, { metric: by, isHighest: highest });
   const counts = countJobs(sweep.drafts.length, records, Date.now());
   terminal.note(`${sweep.name}: ${describeCounts(counts)}${sweep.isCancelled ? ' · cancelled' : ''}`);
-  answerTable(terminal, columnsFor(rows, by, Date.now()), shown);
+  answerTable(terminal, columnsFor(rows, by, Date.now()), rankedRows);
   if (counts.unsent > 0 && !sweep.isCancelled) {
     terminal.note(`  send the others:  farwharf sweep resume ${shortSweepId(sweep)}`);
   }

@@ -94,8 +94,8 @@ async function downloadOne(
 ): Promise<DownloadedResults | undefined> {
   const { jobId, resultsFolder, id } = record;
   if (jobId === null) return undefined;
-  const own = basename(resultsFolder ?? id);
-  const folder = into === undefined ? () => resultsFolderOf(record) : join(into, own);
+  const folderName = basename(resultsFolder ?? id);
+  const folder = into === undefined ? () => resultsFolderOf(record) : join(into, folderName);
   const place = { record: { ...record, jobId }, ledger: session.asyncLedger, home: session.home };
   try {
     return await downloadInto(place, await session.client(), context, { folder, onConflict });

@@ -62,9 +62,9 @@ function fit(columns: readonly FittedColumn[], maxWidth: number): readonly Fitte
 function shorten(columns: readonly FittedColumn[], excess: number): readonly FittedColumn[] {
   if (excess <= 0) return columns;
   const widest = Math.max(...columns.filter((column) => spareOf(column) > 0).map(({ width }) => width));
-  const chosen = columns.findIndex((column) => column.width === widest && spareOf(column) > 0);
+  const widestColumn = columns.findIndex((column) => column.width === widest && spareOf(column) > 0);
   return shorten(
-    columns.map((column, index) => (index === chosen ? { ...column, width: column.width - 1 } : column)),
+    columns.map((column, index) => (index === widestColumn ? { ...column, width: column.width - 1 } : column)),
     excess - 1,
   );
 }

@@ -48,16 +48,16 @@ export class SecureAgent extends HttpsAgent {
   }
 
   override createConnection(options: Wanted, callback?: Callback): undefined {
-    const wanted = whileWanted(options[WANTED_BY], this.#signal);
+    const cancellation = whileWanted(options[WANTED_BY], this.#signal);
     const connecting = trustingSystem(async (trust) => {
-      const socket = this.#proxy && (await openProxyTunnel(this.#proxy, targetOf(options), wanted.signal));
+      const socket = this.#proxy && (await openProxyTunnel(this.#proxy, targetOf(options), cancellation.signal));
       const tlsOptions = { ...options, path: null, socket, secureContext: trust };
       const tls = super.createConnection(tlsOptions);
       if (!(tls instanceof TLSSocket))
         throw new TypeError('Node.js returned another socket than that of a TLS connection.');
-      return connected(tls, 'secureConnect', wanted.signal);
+      return connected(tls, 'secureConnect', cancellation.signal);
     });
-    hand(connecting, wanted, callback);
+    hand(connecting, cancellation, callback);
   }
 }
 
@@ -81,8 +81,8 @@ export class ForwardAgent extends HttpAgent {
   }
 
   override createConnection(options: Wanted, callback?: Callback): undefined {
-    const wanted = whileWanted(options[WANTED_BY], this.#signal);
-    hand(connectToProxy(this.#proxy, targetOf(options), wanted.signal), wanted, callback);
+    const cancellation = whileWanted(options[WANTED_BY], this.#signal);
+    hand(connectToProxy(this.#proxy, targetOf(options), cancellation.signal), cancellation, callback);
   }
 }
 
@@ -90,8 +90,8 @@ function targetOf({ host, port }: RequestOptions): string {
   return `${host?.includes(':') === true ? `[${host}]` : host}:${port}`;
 }
 
-function hand(connecting: Promise<Duplex>, wanted: Disposable, callback: Callback = () => {}): void {
-  callbackify(() => connecting.finally(() => wanted[Symbol.dispose]()))(callback);
+function hand(connecting: Promise<Duplex>, cancellation: Disposable, callback: Callback = () => {}): void {
+  callbackify(() => connecting.finally(() => cancellation[Symbol.dispose]()))(callback);
 }
 
 /** A signal that aborts with the request. Node.js does not inform an agent when a request without a socket is aborted. */
@@ -99,11 +99,11 @@ function whileWanted(
   request: ClientRequest | undefined,
   signal: AbortSignal | undefined,
 ): Disposable & { readonly signal: AbortSignal } {
-  const gone = new AbortController();
-  const onGone = (): void => gone.abort();
+  const abandonment = new AbortController();
+  const onGone = (): void => abandonment.abort();
   request?.once('abort', onGone).once('close', onGone);
   return {
-    signal: signal === undefined ? gone.signal : AbortSignal.any([gone.signal, signal]),
+    signal: signal === undefined ? abandonment.signal : AbortSignal.any([abandonment.signal, signal]),
     [Symbol.dispose]: () => void request?.off('abort', onGone).off('close', onGone),
   };
 }
@@ -140,10 +140,10 @@ export async function openProxyTunnel(proxy: Proxy, target: string, signal: Abor
     'user-agent': 'farwharf',
     ...(proxy.authorization !== undefined && { 'proxy-authorization': proxy.authorization }),
   };
-  const asked = request({ method: 'CONNECT', path: target, headers, createConnection: () => toProxy, signal });
+  const connectRequest = request({ method: 'CONNECT', path: target, headers, createConnection: () => toProxy, signal });
   try {
-    asked.end();
-    const { statusCode, tunnel } = await responseTo(asked);
+    connectRequest.end();
+    const { statusCode, tunnel } = await responseTo(connectRequest);
     if (statusCode >= 200 && statusCode < 300) return tunnel;
     throw proxyRefused(proxy, target, statusCode);
   } catch (error) {
@@ -153,10 +153,10 @@ export async function openProxyTunnel(proxy: Proxy, target: string, signal: Abor
   }
 }
 
-function responseTo(asked: ClientRequest): Promise<{ readonly statusCode: number; readonly tunnel: Socket }> {
+function responseTo(connectRequest: ClientRequest): Promise<{ readonly statusCode: number; readonly tunnel: Socket }> {
   return new Promise((resolve, reject) => {
-    asked.once('connect', ({ statusCode = 0 }, tunnel) => resolve({ statusCode, tunnel }));
-    asked.once('error', reject);
+    connectRequest.once('connect', ({ statusCode = 0 }, tunnel) => resolve({ statusCode, tunnel }));
+    connectRequest.once('error', reject);
   });
 }
 

@@ -4,10 +4,10 @@
  */
 export function nameHost(error: Error, host: string): void {
   if (error.message.includes(host)) return;
-  const named = `${error.message} ${suffix(host)}`;
+  const message = `${error.message} ${suffix(host)}`;
   // Consoles print the stack, which contains the message as it was.
-  if (error.stack !== undefined) error.stack = error.stack.replace(error.message, () => named);
-  error.message = named;
+  if (error.stack !== undefined) error.stack = error.stack.replace(error.message, () => message);
+  error.message = message;
 }
 
 /** A message without the host that `nameHost` added, for sentences that name it themselves. */

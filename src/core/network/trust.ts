@@ -28,15 +28,15 @@ export function systemTrust(): SecureContext | undefined {
 }
 
 function readSystemTrust(): SecureContext | undefined {
-  const known = getCACertificates('default');
-  const isKnown = new Set(known.map(withoutSpace));
+  const bundled = getCACertificates('default');
+  const isKnown = new Set(bundled.map(withoutSpace));
   if (!rootCertificates.every((certificate) => isKnown.has(withoutSpace(certificate)))) return undefined;
   const added = new Map<string, string>();
   for (const certificate of systemCertificates()) {
     const id = withoutSpace(certificate);
     if (!isKnown.has(id)) added.set(id, certificate);
   }
-  return added.size === 0 ? undefined : createSecureContext({ ca: [...known, ...added.values()] });
+  return added.size === 0 ? undefined : createSecureContext({ ca: [...bundled, ...added.values()] });
 }
 
 /** Empty if the store cannot be read; the connection then fails for its original reason. */

@@ -20,10 +20,10 @@ const MIN_LIMITS = 2 ** 30;
 export function newLockLimit(name: string): number | undefined {
   if (process.platform !== 'linux' || !existsSync(PRLIMIT)) return undefined;
   const limit = 1 + Number.parseInt(hash('sha256', name).slice(0, DIGITS), 16);
-  const own = hardLimit('self', 'Max file locks');
-  if (own === undefined) return limit;
+  const ownLimit = hardLimit('self', 'Max file locks');
+  if (ownLimit === undefined) return limit;
   // This process has one itself, which it cannot raise, and which all that it starts have.
-  return own < MIN_LIMITS ? undefined : 1 + (limit % (own - 1));
+  return ownLimit < MIN_LIMITS ? undefined : 1 + (limit % (ownLimit - 1));
 }
 
 /** The limit for file locks that marks a process; undefined if it has none, or is gone. */

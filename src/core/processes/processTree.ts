@@ -135,8 +135,8 @@ function finderOf(tree: ProcessTree, platform: string): Find {
   const { group } = tree;
   if (platform !== 'linux') return async () => (group !== undefined && isAlive(-group) ? [-group] : []);
   // A process that had the mark once belongs to the tree. A process that never shows an environment is waited for only once.
-  const known = { own: new Set<string>(), bare: new Set<string>() };
-  return () => findProcesses(tree, known);
+  const history = { own: new Set<string>(), bare: new Set<string>() };
+  return () => findProcesses(tree, history);
 }
 
 /**

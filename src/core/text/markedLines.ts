@@ -106,9 +106,9 @@ export class MarkedLineReader {
         start = at;
       }
     }
-    const held = beginningOfMark(all.slice(Math.max(start, all.length - MARK.length)));
-    this.#held = all.slice(all.length - held);
-    addText(pieces, all.slice(start, all.length - held));
+    const partialMark = beginningOfMark(all.slice(Math.max(start, all.length - MARK.length)));
+    this.#held = all.slice(all.length - partialMark);
+    addText(pieces, all.slice(start, all.length - partialMark));
     return pieces;
   }
 

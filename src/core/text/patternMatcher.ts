@@ -60,13 +60,13 @@ export class PatternSet {
   readonly #beginnings = new Set<number>();
 
   constructor(sequences: readonly Sequence[]) {
-    const known = new Map<string, Sequence>();
+    const sequenceOfKey = new Map<string, Sequence>();
     for (const sequence of sequences) {
       const name = `${sequence.alphabet === undefined ? '' : 'in '}${Buffer.from(sequence.bytes).toString('latin1')}`;
-      if (sequence.bytes.length >= ANCHOR) known.set(name, sequence);
+      if (sequence.bytes.length >= ANCHOR) sequenceOfKey.set(name, sequence);
     }
     const heads: Uint8Array[] = [];
-    for (const sequence of known.values()) {
+    for (const sequence of sequenceOfKey.values()) {
       const pattern = new Pattern(sequence);
       for (const head of sequence.heads ?? [sequence.bytes]) {
         this.#add(head, pattern);
@@ -77,7 +77,7 @@ export class PatternSet {
     this.window = window < MIN_WINDOW ? 0 : window;
     this.shifts = shiftsOf(heads, window);
     for (const head of heads) for (const byte of head.subarray(0, window)) this.bytes[byte] = 1;
-    this.isAscii = [...known.values()].every(({ bytes }) => bytes.every((byte) => byte < 0x80));
+    this.isAscii = [...sequenceOfKey.values()].every(({ bytes }) => bytes.every((byte) => byte < 0x80));
   }
 
   #add(bytes: Uint8Array, pattern: Pattern): void {

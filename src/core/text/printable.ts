@@ -69,8 +69,8 @@ export function printableJson(value: unknown): Printable {
 }
 
 /** A template tag for untrusted values: each of them becomes one line. */
-export function printable(own: TemplateStringsArray, ...values: readonly (string | number)[]): Printable {
-  return marked(String.raw({ raw: own }, ...values.map((value) => printableLine(String(value)))));
+export function printable(strings: TemplateStringsArray, ...values: readonly (string | number)[]): Printable {
+  return marked(String.raw({ raw: strings }, ...values.map((value) => printableLine(String(value)))));
 }
 
 /** Joins printable parts with a separator of ours. */

@@ -24,14 +24,14 @@ export function textWidth(text: string): number {
 /** The text, or as much as fits into `width` cells with an ellipsis. */
 export function cutToWidth(text: string, width: number): string {
   if (textWidth(text) <= width) return text;
-  let kept = '';
+  let beginning = '';
   let left = width - 1;
   for (const { segment } of graphemes.segment(text)) {
     left -= cellsOf(segment);
     if (left < 0) break;
-    kept += segment;
+    beginning += segment;
   }
-  return width > 0 ? `${kept}…` : '';
+  return width > 0 ? `${beginning}…` : '';
 }
 
 /** The text, padded with spaces to `width` cells. */

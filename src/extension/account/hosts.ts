@@ -170,8 +170,8 @@ export class Hosts implements vscode.Disposable {
   }
 
   #connect(host: string): Promise<RemoteClient> {
-    const known = this.#connections.get(host);
-    if (known) return known;
+    const openConnection = this.#connections.get(host);
+    if (openConnection) return openConnection;
     const connection = this.#open(host);
     this.#connections.set(host, connection);
     connection.catch(() => this.#connections.delete(host));

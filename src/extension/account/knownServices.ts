@@ -6,7 +6,7 @@ import { LOCAL_HOST, machineOfHost } from '../../jobs/service/host.ts';
  *
  * @param current the selected host; undefined if it cannot be used.
  */
-export function knownServices(used: readonly string[], current: string | undefined): readonly string[] {
+export function knownServices(recent: readonly string[], current: string | undefined): readonly string[] {
   const isService = current !== undefined && current !== LOCAL_HOST && machineOfHost(current) === undefined;
-  return isService && !used.includes(current) ? [current, ...used] : used;
+  return isService && !recent.includes(current) ? [current, ...recent] : recent;
 }

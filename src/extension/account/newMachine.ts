@@ -90,11 +90,11 @@ async function chooseDestination(): Promise<string | undefined> {
     description: withoutIcons(''),
     destination: host,
   }));
-  const chosen = await pickRow([...rows, other], {
+  const row = await pickRow([...rows, other], {
     title: l10n.t('Connect a machine over SSH'),
     placeHolder: l10n.t('Select a machine of your ssh configuration.'),
   });
-  return chosen === undefined ? undefined : (chosen.destination ?? askDestination());
+  return row === undefined ? undefined : (row.destination ?? askDestination());
 }
 
 function askDestination(): Thenable<string | undefined> {

@@ -76,20 +76,20 @@ export function registerAccount({
   const budgetsChanged = parts.add(new Emitter<void>());
   const { globalState } = context;
   const dist = context.asAbsolutePath('dist');
-  const own = { account, budgetsChanged, dist, globalState, home, hosts, keys, log, questions, signIns, signal };
+  const deps = { account, budgetsChanged, dist, globalState, home, hosts, keys, log, questions, signIns, signal };
   parts.setUp('account', () => {
     parts.add(hosts.onDidChange(() => parts.run('account', account.refresh(signal))));
     parts.run(
       'account',
       account.keepFresh(() => vscode.window.state.focused, signal),
     );
-    return registerAuthenticationProvider(own);
+    return registerAuthenticationProvider(deps);
   });
   return {
     account,
     budgetsChanged,
     hosts,
     keys,
-    commands: async (jobs) => (await import('./accountCommands.ts')).accountCommands({ ...own, ...jobs, output }),
+    commands: async (jobs) => (await import('./accountCommands.ts')).accountCommands({ ...deps, ...jobs, output }),
   };
 }

@@ -18,9 +18,9 @@ export interface SecretDeps {
 export async function setSecret(deps: SecretDeps): Promise<void> {
   const host = await hostWithSecrets(deps);
   const secrets = deps.hosts.secrets(host);
-  const stored = await secrets.listSecrets();
+  const secretNames = await secrets.listSecrets();
   const title = l10n.t('Set a secret on {0}', hostLabel(host));
-  const items = stored.map(({ name }) => ({
+  const items = secretNames.map(({ name }) => ({
     label: withoutIcons(name),
     description: label`${l10n.t('replace its value')}`,
     name,
@@ -31,9 +31,9 @@ export async function setSecret(deps: SecretDeps): Promise<void> {
     description: label`${l10n.t('a new secret')}`,
     name,
   });
-  const chosen = await pickOne({ title, placeholder, items, typed });
-  if (chosen === undefined || chosen === 'back') return;
-  const { name } = chosen;
+  const row = await pickOne({ title, placeholder, items, typed });
+  if (row === undefined || row === 'back') return;
+  const { name } = row;
   const problem = secretName.safeParse(name).error?.issues[0]?.message;
   if (problem !== undefined)
     throw new AppError('bad-input', l10n.t('{0} cannot be a secret: the name {1}.', name, problem));
@@ -59,24 +59,24 @@ export async function setSecret(deps: SecretDeps): Promise<void> {
 export async function removeSecret(deps: SecretDeps): Promise<void> {
   const host = await hostWithSecrets(deps);
   const secrets = deps.hosts.secrets(host);
-  const stored = await secrets.listSecrets();
-  if (stored.length === 0) {
+  const secretNames = await secrets.listSecrets();
+  if (secretNames.length === 0) {
     void showInformation(l10n.t('You have no secrets on {0}.', hostLabel(host)));
     return;
   }
-  const items = stored.map(({ name, changed_at: at }) => ({
+  const items = secretNames.map(({ name, changed_at: at }) => ({
     label: withoutIcons(name),
     description: label`${l10n.t('set on {0}', at.slice(0, 10))}`,
     name,
   }));
-  const chosen = await pickRow(items, { title: l10n.t('Remove a secret from {0}', hostLabel(host)) });
-  if (chosen === undefined) return;
+  const row = await pickRow(items, { title: l10n.t('Remove a secret from {0}', hostLabel(host)) });
+  if (row === undefined) return;
   const remove = l10n.t('Remove');
   const detail = l10n.t('Jobs that wait for it will fail. Running jobs keep its value.');
-  if ((await askModal(l10n.t('Remove the secret {0}?', chosen.name), { detail, isWarning: true }, remove)) !== remove)
+  if ((await askModal(l10n.t('Remove the secret {0}?', row.name), { detail, isWarning: true }, remove)) !== remove)
     return;
-  await secrets.removeSecret(chosen.name);
-  void showInformation(l10n.t('The secret {0} was removed from {1}.', chosen.name, hostLabel(host)));
+  await secrets.removeSecret(row.name);
+  void showInformation(l10n.t('The secret {0} was removed from {1}.', row.name, hostLabel(host)));
 }
 
 /** The selected host. @throws AppError `refused` if it does not store secrets. */

@@ -92,7 +92,7 @@ export async function signOut(deps: SignInDeps, host: string): Promise<void> {
 export async function selectHost(deps: SelectHostDeps): Promise<void> {
   const machines = readMachines(deps.home);
   const current = deps.hosts.currentIfUsable();
-  const known = knownServices(deps.globalState.get<readonly string[]>(KNOWN_KEY) ?? [], current);
+  const services = knownServices(deps.globalState.get<readonly string[]>(KNOWN_KEY) ?? [], current);
   const item = (host: string, icon: string, detail: string) => ({
     label: label`$(${icon}) ${host === LOCAL_HOST ? l10n.t('This machine') : hostLabel(host)}`,
     description: withoutIcons(host === current ? l10n.t('current') : ''),
@@ -115,7 +115,7 @@ export async function selectHost(deps: SelectHostDeps): Promise<void> {
     [
       item(LOCAL_HOST, 'vm', l10n.t('No account. Jobs run as your own processes, not in a sandbox.')),
       ...machines.map(({ name, destination }) => item(machineHost(name), 'remote', `ssh ${destination}`)),
-      ...known.map((host) => item(host, 'server-environment', host)),
+      ...services.map((host) => item(host, 'server-environment', host)),
       connect,
       overSsh,
     ],
@@ -129,7 +129,7 @@ export async function selectHost(deps: SelectHostDeps): Promise<void> {
   const host = chosen.host ?? (await askAddress());
   if (host === undefined) return;
   if ((await deps.hosts.isSignedOut(host)) && !(await signIn(deps, host))) return;
-  const others = known.filter((other) => other !== host);
+  const others = services.filter((other) => other !== host);
   await deps.globalState.update(KNOWN_KEY, knownServices(others, host).slice(0, MAX_KNOWN));
   await writeUserSetting('host', host);
   await deps.account.refresh(deps.signal);

@@ -81,10 +81,12 @@ export class AgentTools implements Disposable {
   /** Adds the command and the key when VS Code starts a server. */
   async resolveServer(server: vscode.McpStdioServerDefinition): Promise<vscode.McpStdioServerDefinition> {
     const { command, args, env } = await this.command(server.cwd?.fsPath ?? toolFolder());
-    const known = Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
+    const variables = Object.entries(env).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value] as const],
+    );
     server.command = command;
     server.args = [...args];
-    server.env = Object.fromEntries(known);
+    server.env = Object.fromEntries(variables);
     return server;
   }
 

@@ -48,12 +48,12 @@ export function describeConfirmation(name: AgentToolName, input: unknown, settin
 
 /** `At most 6 of 312 credits. 3 files, 1.2 MB: a.py, b.py, c.py.`, or without a price `Up to 4 core-hours. …`. */
 function describePlan(plan: ToolResult | undefined): string {
-  const sent = files.safeParse(plan?.data['files']).data;
-  if (plan === undefined || plan.isError || sent === undefined) {
+  const filesToSend = files.safeParse(plan?.data['files']).data;
+  if (plan === undefined || plan.isError || filesToSend === undefined) {
     return l10n.t('The job could not be checked: {0}', printableLine(plan?.text ?? l10n.t('no answer')));
   }
-  const names = sent.first.slice(0, SHOWN_FILES).map(({ path }) => printableLine(path));
-  const rest = sent.count - names.length;
+  const names = filesToSend.first.slice(0, SHOWN_FILES).map(({ path }) => printableLine(path));
+  const rest = filesToSend.count - names.length;
   const list = rest > 0 ? l10n.t('{0} and {1} more', names.join(', '), rest) : names.join(', ');
   const highest = numberField(plan.data, 'max_credits');
   const balance = numberField(plan.data, 'credits');
@@ -68,5 +68,5 @@ function describePlan(plan: ToolResult | undefined): string {
           ? l10n.t('At most {0} credits', formatCredits(highest))
           : l10n.t('At most {0} of {1} credits', formatCredits(highest), formatCredits(balance));
   const size = formatBytes(numberField(plan.data, 'total_bytes') ?? 0);
-  return `${price}. ${plural(sent.count, l10n.t('1 file'), l10n.t('{0} files'))}, ${size}: ${list}.`;
+  return `${price}. ${plural(filesToSend.count, l10n.t('1 file'), l10n.t('{0} files'))}, ${size}: ${list}.`;
 }

@@ -34,8 +34,8 @@ function chosenModel(): ModelChoice {
 /** The key for an endpoint: the one stored for its origin, else the one in its provider's environment variable, else that of gcloud. */
 export async function keyFor(endpoint: Endpoint, keys: Keys): Promise<string | undefined> {
   const { baseUrl, keyVariable, provider } = endpoint;
-  const known = (await keys.get(baseUrl)) ?? (keyVariable === undefined ? undefined : process.env[keyVariable]);
-  const key = known ?? (provider === 'vertex' ? await googleToken() : undefined);
+  const modelKey = (await keys.get(baseUrl)) ?? (keyVariable === undefined ? undefined : process.env[keyVariable]);
+  const key = modelKey ?? (provider === 'vertex' ? await googleToken() : undefined);
   if (key !== undefined) requireSafeForKey(endpoint);
   return key || undefined;
 }

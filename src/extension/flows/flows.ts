@@ -87,10 +87,10 @@ export class Flows implements Disposable {
     this.#extension = context.extensionUri;
     this.#runtime = runtime;
     this.#modelKeys = modelKeys;
-    const own = this.#disposables;
-    own.add({ dispose: () => void this.#background.end() });
-    this.documents = own.add(new FlowDocuments(reader, log));
-    this.runs = own.add(
+    const disposables = this.#disposables;
+    disposables.add({ dispose: () => void this.#background.end() });
+    this.documents = disposables.add(new FlowDocuments(reader, log));
+    this.runs = disposables.add(
       new FlowRuns({
         ...jobs,
         flowRuntime: runtime,
@@ -102,11 +102,13 @@ export class Flows implements Disposable {
         readReach: (file) => reader.reach(file),
       }),
     );
-    const tests = own.add(new FlowTests({ runtime, home, log, report, readReach: (file) => reader.reach(file) }));
-    own.add(new FlowEvals({ flowRuntime: runtime, home, log, modelKeys }));
-    const visits = own.add(new VisitRunner({ flowRuntime: runtime, home, modelKeys }));
+    const tests = disposables.add(
+      new FlowTests({ runtime, home, log, report, readReach: (file) => reader.reach(file) }),
+    );
+    disposables.add(new FlowEvals({ flowRuntime: runtime, home, log, modelKeys }));
+    const visits = disposables.add(new VisitRunner({ flowRuntime: runtime, home, modelKeys }));
     this.jobAnswers = new JobAnswers({ ...deps, browsed: deps.worker.browsed, store }, this.runs.jobs);
-    this.starter = own.add(
+    this.starter = disposables.add(
       new FlowStarter({
         flowRuntime: runtime,
         store,
@@ -119,7 +121,7 @@ export class Flows implements Disposable {
         memory: context.workspaceState,
       }),
     );
-    this.canvases = own.add(
+    this.canvases = disposables.add(
       new Canvases({
         extension: context.extensionUri,
         documents: this.documents,
@@ -133,15 +135,15 @@ export class Flows implements Disposable {
         report,
       }),
     );
-    this.prompts = own.add(new Prompts({ documents: this.documents, queries, keys: modelKeys }));
-    own.add(showFlowMarks(this.documents, context.extensionUri));
-    own.add(registerFlowLenses(this.documents));
-    own.add(new FlowDiagnostics(this.documents, reader, log));
-    const decorations = own.add(new RunDecorations(this.documents, this.runs));
-    own.add(registerFlowHovers(this.documents, reader, decorations));
-    own.add(registerFlowCompletions(this.documents, reader));
-    own.add(registerFlowRenames(this.documents, reader));
-    own.add(followFlowContexts(contexts, this.documents, this.runs));
+    this.prompts = disposables.add(new Prompts({ documents: this.documents, queries, keys: modelKeys }));
+    disposables.add(showFlowMarks(this.documents, context.extensionUri));
+    disposables.add(registerFlowLenses(this.documents));
+    disposables.add(new FlowDiagnostics(this.documents, reader, log));
+    const decorations = disposables.add(new RunDecorations(this.documents, this.runs));
+    disposables.add(registerFlowHovers(this.documents, reader, decorations));
+    disposables.add(registerFlowCompletions(this.documents, reader));
+    disposables.add(registerFlowRenames(this.documents, reader));
+    disposables.add(followFlowContexts(contexts, this.documents, this.runs));
   }
 
   /** Shows the canvas of a flow. */

@@ -74,9 +74,10 @@ export async function newFlow(extension: vscode.Uri, models: FlowModels): Promis
 /** The folder of the active editor, else the first one that exists; a folder of the workspace may have been deleted. */
 async function folderForFlow(): Promise<vscode.WorkspaceFolder | undefined> {
   const active = vscode.window.activeTextEditor?.document.uri;
-  const own = active && vscode.workspace.getWorkspaceFolder(active);
+  const activeFolder = active && vscode.workspace.getWorkspaceFolder(active);
   const folders = vscode.workspace.workspaceFolders ?? [];
-  for (const folder of own === undefined ? folders : [own, ...folders]) if (await exists(folder.uri)) return folder;
+  for (const folder of activeFolder === undefined ? folders : [activeFolder, ...folders])
+    if (await exists(folder.uri)) return folder;
   return folders[0];
 }
 

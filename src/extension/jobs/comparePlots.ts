@@ -52,11 +52,11 @@ async function pickOthers({ store, pages }: PlotDeps, record: JobRecord): Promis
       record: other,
     };
   });
-  const chosen = await pickMany({
+  const rows = await pickMany({
     title: l10n.t('Compare the plots of {0} ({1}) with', record.script, shortId(record)),
     placeholder: l10n.t('Check up to {0} jobs; none removes the comparison', MAX_COMPARED),
     items,
     limitTicks: (before, after) => (after.length > MAX_COMPARED ? before : after),
   });
-  return chosen === undefined || chosen === 'back' ? undefined : chosen.map((row) => row.record);
+  return rows === undefined || rows === 'back' ? undefined : rows.map((row) => row.record);
 }

@@ -29,7 +29,7 @@ interface CostDeps extends Pick<WindowParts, 'home' | 'ledger' | 'wasSubmittedHe
  */
 export function guardCosts(deps: CostDeps, signal: AbortSignal): Promise<void> {
   // The user is asked once about each job.
-  const asked = new Set<string>();
+  const warnedJobs = new Set<string>();
   const check = async (): Promise<void> => {
     const seconds = readSetting('cancelOverBudget');
     if (seconds <= 0) return;
@@ -37,8 +37,8 @@ export function guardCosts(deps: CostDeps, signal: AbortSignal): Promise<void> {
     const running = store.records.filter(isActive);
     for (const host of new Set(running.map((record) => record.host))) {
       for (const { reason, jobs } of await overrunsOf(deps, host)) {
-        const mine = jobs.filter(({ id }) => wasSubmittedHere(id) && !asked.has(id));
-        for (const { id } of mine) asked.add(id);
+        const mine = jobs.filter(({ id }) => wasSubmittedHere(id) && !warnedJobs.has(id));
+        for (const { id } of mine) warnedJobs.add(id);
         if (mine.length === 0) continue;
         const overrun = { reason: l10n.t('{0} on {1}', reason, hostLabel(host)), jobs: mine };
         warnAndCancel(deps, overrun, seconds, signal).catch((error: unknown) => reportError(deps.log, error));

@@ -65,8 +65,8 @@ export class JobPages implements Disposable {
   }
 
   show(record: JobRecord): void {
-    const known = this.#open.get(record.id);
-    if (known !== undefined) return known.reveal();
+    const shownPage = this.#open.get(record.id);
+    if (shownPage !== undefined) return shownPage.reveal();
     const { log, extension } = this.#deps;
     const { panel, closed } = openPage(extension, { title: shownScript(record.script), page: 'jobPage' });
     this.#open.set(record.id, panel);
@@ -129,9 +129,9 @@ export class JobPages implements Disposable {
     const sendPreviews = (): void => {
       sentPictures = page.pictures.count;
       const isResult = (name: string): boolean => results.some((result) => result.name.startsWith(`${name} (`));
-      const printed = page.pictures.all.filter(({ name }) => !isResult(name));
-      const message: ToJobPage = { type: 'previews', printed, results };
-      if (printed.length + results.length > 0) void panel.webview.postMessage(message);
+      const pictures = page.pictures.all.filter(({ name }) => !isResult(name));
+      const message: ToJobPage = { type: 'previews', printed: pictures, results };
+      if (pictures.length + results.length > 0) void panel.webview.postMessage(message);
     };
     const listening = vscode.Disposable.from(
       panel.webview.onDidReceiveMessage((message: unknown) => {

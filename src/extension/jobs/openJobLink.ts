@@ -28,14 +28,14 @@ export async function openJobLink(
   uri: { readonly path: string; readonly query: string },
 ): Promise<void> {
   const { host, jobId } = readJobLink(uri);
-  const known = await ledger.findJob(host, jobId);
-  if (known !== undefined && !known.removed) {
+  const record = await ledger.findJob(host, jobId);
+  if (record !== undefined && !record.removed) {
     const answer = await ask(
       l10n.t('Show job {0}?', jobId),
-      { detail: l10n.t('{0} on {1}', known.script, hostLabel(host)) },
+      { detail: l10n.t('{0} on {1}', record.script, hostLabel(host)) },
       l10n.t('Show'),
     );
-    if (answer !== undefined) await run('farwharf.showJobPage', known.id);
+    if (answer !== undefined) await run('farwharf.showJobPage', record.id);
     return;
   }
   const current = hosts.current();

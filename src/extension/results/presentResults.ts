@@ -18,11 +18,10 @@ export async function presentResults(all: readonly DownloadedResults[]): Promise
   const hasNone =
     all.some(({ plan }) => plan.length > 0) && all.every(({ plan }) => plan.every(({ status }) => status === 'same'));
   if (hasNone) showDone(l10n.t('Nothing new: {0} already has all the results', basename(all[0]?.folder ?? '')));
-  const written = all.flatMap((results) => results.written.map((path) => join(results.folder, path)));
-  const first =
-    all.map(firstNew).find((path) => path !== undefined) ?? written[0] ?? (hasNone ? sameAs(all) : undefined);
+  const paths = all.flatMap((results) => results.written.map((path) => join(results.folder, path)));
+  const first = all.map(firstNew).find((path) => path !== undefined) ?? paths[0] ?? (hasNone ? sameAs(all) : undefined);
   if (first !== undefined) await vscode.commands.executeCommand('revealInExplorer', vscode.Uri.file(first));
-  const picture = written.find((path) => PICTURES.has(extname(path).toLowerCase()));
+  const picture = paths.find((path) => PICTURES.has(extname(path).toLowerCase()));
   if (picture !== undefined) await showPicture(picture);
   informOfNames(all);
   warnOfSetAside(all);

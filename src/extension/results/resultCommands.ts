@@ -58,14 +58,14 @@ async function downloadOf(
 ): Promise<readonly string[] | undefined> {
   const keepBoth = keepBothArgument.safeParse(named.argument).success;
   const records = await findOrPickJobs(deps.jobs, named, question);
-  const written: string[] = [];
+  const writtenPaths: string[] = [];
   let isCancelled = records.length === 0;
   await forEachJob(records, downloadFailures, async (record) => {
     const paths = await download(deps, record, { keepBoth });
     if (paths === undefined) isCancelled = true;
-    else for (const path of paths) written.push(path);
+    else for (const path of paths) writtenPaths.push(path);
   });
-  return isCancelled && written.length === 0 ? undefined : written;
+  return isCancelled && writtenPaths.length === 0 ? undefined : writtenPaths;
 }
 
 /** Shows the results of a job as a tree, without writing them into a folder. They are downloaded only the first time. */

@@ -47,8 +47,8 @@ export function allowedTicks<T extends { readonly row?: ResultRow }>(
   before: readonly T[],
   after: readonly T[],
 ): readonly T[] {
-  const known = new Set(before);
-  const added = after.filter((item) => !known.has(item));
+  const previousPaths = new Set(before);
+  const added = after.filter((item) => !previousPaths.has(item));
   if (added.length > 1) {
     const decided = new Set(before.map(({ row }) => row?.path));
     const allowed = added.filter(({ row }) => row?.isApart !== true && !decided.has(row?.path));
@@ -65,8 +65,8 @@ export function decisionsFor(
   plan: readonly PlannedResult[],
   ticked: readonly ResultRow[],
 ): Map<string, ResultDecision> {
-  const chosen = new Map(ticked.map(({ path, decision }) => [path, decision]));
-  return new Map(plan.map(({ path }) => [path, chosen.get(path) ?? 'skip']));
+  const decisions = new Map(ticked.map(({ path, decision }) => [path, decision]));
+  return new Map(plan.map(({ path }) => [path, decisions.get(path) ?? 'skip']));
 }
 
 /** The first choice is the default, which loses nothing. */

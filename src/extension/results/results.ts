@@ -155,11 +155,11 @@ export async function chooseResultsRoot(
     description: withoutIcons(uri.fsPath),
     path: uri.fsPath,
   }));
-  const chosen = await pickRow(items, {
+  const item = await pickRow(items, {
     title: l10n.t('Results of {0}', name),
     placeHolder: l10n.t('{0} is not open in this window. Select a folder for the results.', folder),
   });
-  return chosen?.path;
+  return item?.path;
 }
 
 /** Shows what a download does, and logs what should not be. */
@@ -198,17 +198,17 @@ async function pickResults(
     l10n.t('1 other file is already the same.'),
     l10n.t('{0} other files are already the same.'),
   );
-  const chosen = await pickMany<ResultItem>({
+  const items = await pickMany<ResultItem>({
     title: l10n.t('Results of {0} into {1}', place.script, basename(place.folder)),
     placeholder: [l10n.t('Select the results to write.'), ...(same === 0 ? [] : [note])].join(' '),
     items: itemsOf(resultRows(plan)),
     limitTicks: allowedTicks,
     onButton: ({ item }) => void (item.row && compare(item.row, place)),
   });
-  if (chosen === undefined || chosen === 'back') return undefined;
+  if (items === undefined || items === 'back') return undefined;
   return decisionsFor(
     plan,
-    chosen.flatMap(({ row }) => row ?? []),
+    items.flatMap(({ row }) => row ?? []),
   );
 }
 

@@ -96,13 +96,13 @@ async function sendConfirmed(
   conversation: Conversation,
   { question, hits }: FoundQuestion,
 ): Promise<void> {
-  const sent = conversation.turns.flatMap(({ excerpts }) => excerpts);
+  const excerptsSoFar = conversation.turns.flatMap(({ excerpts }) => excerpts);
   const folders = vscode.workspace.workspaceFolders ?? [];
   const nameOf = (folder: string): string | undefined =>
     folders.length > 1 ? folders.find(({ uri }) => uri.fsPath === folder)?.name : undefined;
-  const firstNumber = 1 + Math.max(0, ...sent.map(({ number }) => number));
+  const firstNumber = 1 + Math.max(0, ...excerptsSoFar.map(({ number }) => number));
   const fresh = toExcerpts(hits, { firstNumber, nameOf }).filter(
-    ({ file, startLine }) => !sent.some((other) => other.file === file && other.startLine === startLine),
+    ({ file, startLine }) => !excerptsSoFar.some((other) => other.file === file && other.startLine === startLine),
   );
   await send(search, conversation, { question, found: fresh, isAgain: false });
 }

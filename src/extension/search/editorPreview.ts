@@ -127,17 +127,19 @@ async function putBack({ editor, tab, visibleRange, previewTab, uris }: Before):
     tabGroups.all.find(({ viewColumn }) => viewColumn === tab?.group.viewColumn) ?? tabGroups.activeTabGroup;
   const added = group.tabs.filter((open) => open.isPreview && !uris.has(uriOf(open) ?? ''));
   const options = { viewColumn: group.viewColumn, preserveFocus: true };
-  const lost = previewTab?.input;
-  const isLost = lost instanceof vscode.TabInputText && !group.tabs.some((open) => uriOf(open) === lost.uri.toString());
-  if (isLost) await vscode.window.showTextDocument(lost.uri, { ...options, preview: true });
+  const previousInput = previewTab?.input;
+  const isLost =
+    previousInput instanceof vscode.TabInputText &&
+    !group.tabs.some((open) => uriOf(open) === previousInput.uri.toString());
+  if (isLost) await vscode.window.showTextDocument(previousInput.uri, { ...options, preview: true });
   else await tabGroups.close(added, true);
   if (editor !== undefined) {
-    const shown = await vscode.window.showTextDocument(editor.document, {
+    const shownEditor = await vscode.window.showTextDocument(editor.document, {
       ...options,
       preview: tab?.isPreview ?? false,
     });
-    shown.selections = editor.selections;
-    if (visibleRange) shown.revealRange(visibleRange, vscode.TextEditorRevealType.AtTop);
+    shownEditor.selections = editor.selections;
+    if (visibleRange) shownEditor.revealRange(visibleRange, vscode.TextEditorRevealType.AtTop);
   } else if (tab?.input instanceof vscode.TabInputText) {
     await vscode.window.showTextDocument(tab.input.uri, { ...options, preview: tab.isPreview });
   }

@@ -49,8 +49,8 @@ export function toExcerpts(
 /** All messages for the last of these turns: instructions, earlier turns, and the question with its excerpts. */
 export function messagesOf(turns: readonly Turn[]): readonly TextMessage[] {
   const conversation = turns.flatMap(({ question, excerpts, answer }, index): TextMessage[] => {
-    const asked = { role: 'user', content: questionText(question, excerpts) };
-    return index === turns.length - 1 ? [asked] : [asked, { role: 'assistant', content: answer }];
+    const questionMessage = { role: 'user', content: questionText(question, excerpts) };
+    return index === turns.length - 1 ? [questionMessage] : [questionMessage, { role: 'assistant', content: answer }];
   });
   return [{ role: 'system', content: INSTRUCTIONS }, ...conversation];
 }

@@ -44,8 +44,8 @@ export class SweepPages implements Disposable {
   }
 
   show(sweep: Sweep): void {
-    const known = this.#open.get(sweep.id);
-    if (known !== undefined) return known.reveal();
+    const shownPage = this.#open.get(sweep.id);
+    if (shownPage !== undefined) return shownPage.reveal();
     const { panel, closed } = openPage(this.#deps.extension, { title: sweep.name, page: 'sweepPage' });
     this.#open.set(sweep.id, panel);
     this.#disposables.add(panel);

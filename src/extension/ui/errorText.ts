@@ -38,7 +38,7 @@ export interface ExplainedError {
 /** The sentence and the buttons for anything that was thrown. Text from outside is made safe to show. @param host that was called. */
 export function explain(error: unknown, host?: string): ExplainedError {
   const { kind, code, sentence } = explainFailure(error, { host, remedies: REMEDIES });
-  const shown = kind === 'unexpected' ? l10n.t('Unexpected error: {0}', sentence) : sentence;
+  const text = kind === 'unexpected' ? l10n.t('Unexpected error: {0}', sentence) : sentence;
   // A service that knows the account and refuses it, as a disabled one, is not satisfied by another sign-in.
-  return { kind, sentence: shown, actions: ACTIONS[code === 'http-403' ? 'refused' : kind] };
+  return { kind, sentence: text, actions: ACTIONS[code === 'http-403' ? 'refused' : kind] };
 }

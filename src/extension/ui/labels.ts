@@ -10,8 +10,8 @@ export function messageText(text: string): Printable {
 }
 
 /** A template of ours, which may contain icons, around untrusted text, which may not: `` label`$(file) ${path}` ``. */
-export function label(own: TemplateStringsArray, ...values: readonly (string | number)[]): Printable {
-  return printable(own, ...values.map((value) => withoutIcons(String(value))));
+export function label(strings: TemplateStringsArray, ...values: readonly (string | number)[]): Printable {
+  return printable(strings, ...values.map((value) => withoutIcons(String(value))));
 }
 
 /** Untrusted text as a label: one line in which `$(name)` does not become an icon. */

@@ -28,8 +28,8 @@ export async function reportError(log: Logger, error: unknown, retry?: () => voi
   log.error('a command failed', { error });
   const { sentence, actions } = explain(error);
   const offered = actions.filter((action) => retry !== undefined || (action !== 'retry' && action !== 'submitAgain'));
-  const chosen = await showError(sentence, ...offered.map((action) => TITLES[action]));
-  const action = offered.find((candidate) => TITLES[candidate] === chosen);
+  const title = await showError(sentence, ...offered.map((action) => TITLES[action]));
+  const action = offered.find((candidate) => TITLES[candidate] === title);
   if (action === undefined) return;
   if (action === 'retry' || action === 'submitAgain') retry?.();
   else await vscode.commands.executeCommand(COMMANDS[action]);

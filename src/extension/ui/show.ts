@@ -160,9 +160,9 @@ export function hover(
   markdown: string,
   { hasIcons = false, commands = [] }: { readonly hasIcons?: boolean; readonly commands?: readonly string[] } = {},
 ): vscode.MarkdownString {
-  const shown = new vscode.MarkdownString(markdown, hasIcons);
-  if (commands.length > 0) shown.isTrusted = { enabledCommands: commands };
-  return shown;
+  const content = new vscode.MarkdownString(markdown, hasIcons);
+  if (commands.length > 0) content.isTrusted = { enabledCommands: commands };
+  return content;
 }
 
 /** The same options or progress, whose texts cannot act as links. */

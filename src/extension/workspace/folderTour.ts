@@ -32,11 +32,11 @@ export async function openInTour(
 /** Shows the walkthrough in the window of a folder that was opened from it. */
 export async function continueTour({ globalState, extension }: vscode.ExtensionContext): Promise<void> {
   const [folder] = vscode.workspace.workspaceFolders ?? [];
-  const opened = globalState.get<OpenedFolder>(OPENED_KEY);
-  if (folder === undefined || opened?.uri !== folder.uri.toString()) return;
+  const openedFolder = globalState.get<OpenedFolder>(OPENED_KEY);
+  if (folder === undefined || openedFolder?.uri !== folder.uri.toString()) return;
   await globalState.update(OPENED_KEY, undefined);
   await vscode.commands.executeCommand(`${JOBS_VIEW}.focus`);
-  await openWalkthrough(extension.id, opened.step);
+  await openWalkthrough(extension.id, openedFolder.step);
 }
 
 /** The paths of the sample folders that were created last. */

@@ -26,8 +26,8 @@ export function diskFolders(): readonly vscode.WorkspaceFolder[] {
  * @param title of the list, which names what the folder is for.
  * @throws AppError as `folderToSubmit` does.
  */
-export async function chooseFolder(wanted: WantedFolder, title: string): Promise<vscode.WorkspaceFolder | undefined> {
-  const found = folderToSubmit(vscode.workspace.workspaceFolders ?? [], wanted);
+export async function chooseFolder(folder: WantedFolder, title: string): Promise<vscode.WorkspaceFolder | undefined> {
+  const found = folderToSubmit(vscode.workspace.workspaceFolders ?? [], folder);
   return found ?? (await pickFolder(title, l10n.t('Select the folder to submit')));
 }
 

@@ -31,12 +31,12 @@ export function callOf({ map, flow, flows }: EditContext, edge: FlowEdge): Conne
   if (connection === undefined) return refuse(`The flow no longer has a connection "${edge.id}".`);
   const place = `${edge.source} - "${edge.action}"`;
   if (connection.file !== map.source) refuse(`The connection ${place} is in ${connection.file.path}. Edit it there.`);
-  const made = flows
+  const callConnections = flows
     .flatMap(({ connections }) => [...connections.values()])
     .filter(({ call }) => call === connection.call);
-  if (made.length > 1) {
+  if (callConnections.length > 1) {
     refuse(
-      `The connection ${place} is one of ${made.length} that a single call makes, in a loop or a helper. Edit that call in the source.`,
+      `The connection ${place} is one of ${callConnections.length} that a single call makes, in a loop or a helper. Edit that call in the source.`,
     );
   }
   return connection;

@@ -66,8 +66,8 @@ function planOperation(context: EditContext, operation: FlowOperation, textOf: (
     case 'connect': {
       const { source, target } = operation;
       const action = operation.action || DEFAULT_ACTION;
-      const made = connectNodes(context, source, target, action);
-      return { edits: made, changed: changed({ edges: new Map([...edges, [`${source}:${action}`, target]]) }) };
+      const edit = connectNodes(context, source, target, action);
+      return { edits: edit, changed: changed({ edges: new Map([...edges, [`${source}:${action}`, target]]) }) };
     }
     case 'deleteEdge': {
       const edge = edgeOf(context, operation.edge);

@@ -38,15 +38,15 @@ export function extractFlow(
 ): { edits: TextEdit[]; id: string; outer: GraphShape; inner: GraphShape } {
   const { map, flow } = context;
   const variable = freeVariable(map, /^\p{Ll}/u.test(name) ? name[0]?.toUpperCase() + name.slice(1) : name);
-  const chosen = new Set(nodes);
-  const cut = cutOut(context, chosen);
+  const nodeNames = new Set(nodes);
+  const cut = cutOut(context, nodeNames);
   const place = connectPlace(context);
   const touched = [...cut.entering, ...cut.leaving, ...cut.inner].map((edge) =>
     map.statementOf(callOf(context, edge).call),
   );
   const first = flow.graph.start === cut.entry ? [map.statementOf(flow.instance.creation)] : [];
   const anchor = [...first, ...touched].reduce((a, one) => (startOf(one) < startOf(a) ? one : a), place.statement);
-  for (const id of chosen) {
+  for (const id of nodeNames) {
     const { creation, file } = instanceOf(context, id);
     if (file === map.source && startOf(creation) > startOf(anchor)) {
       refuse(`"${id}" is made below the place where the new flow would stand. Move it up first.`);
@@ -80,13 +80,13 @@ export function extractFlow(
   return { edits, id, ...shapes(context, cut, id) };
 }
 
-function cutOut({ flow: { graph } }: EditContext, chosen: ReadonlySet<string>): Cut {
-  if (chosen.size === 0) refuse('Select the nodes to extract into a flow.');
+function cutOut({ flow: { graph } }: EditContext, nodeNames: ReadonlySet<string>): Cut {
+  if (nodeNames.size === 0) refuse('Select the nodes to extract into a flow.');
   const { edges, start } = graph;
-  const isInside = (id: string | null): boolean => id !== null && chosen.has(id);
+  const isInside = (id: string | null): boolean => id !== null && nodeNames.has(id);
   const entering = edges.filter(({ source, target }) => !isInside(source) && isInside(target));
   const entries = new Set(entering.map(({ target }) => target));
-  if (start !== undefined && chosen.has(start)) entries.add(start);
+  if (start !== undefined && nodeNames.has(start)) entries.add(start);
   const [entry, other] = entries;
   if (entry === undefined || entry === null)
     return refuse('No connection leads to these nodes, so the new flow would never run.');
@@ -102,7 +102,7 @@ function cutOut({ flow: { graph } }: EditContext, chosen: ReadonlySet<string>): 
     }
     targets.set(action, target);
   }
-  for (const { id, actions } of graph.nodes.filter((node) => chosen.has(node.id))) {
+  for (const { id, actions } of graph.nodes.filter((node) => nodeNames.has(node.id))) {
     const loose = actions.known.find(
       ({ action }) => targets.has(action) && !edges.some((edge) => edge.source === id && edge.action === action),
     );

@@ -26,8 +26,8 @@ export function freeVariable(map: SourceMap, className: string): string {
   if (!CLASS_NAME.test(className))
     refuse(`"${className}" is not a valid class name. Use letters and digits, as in ReviewDraft.`);
   if (usedNames.has(className)) refuse(`The file already uses the name ${className}. Choose another.`);
-  const wanted = className.replace(/^\p{Lu}+(?=\p{Lu}\p{Ll})|^\p{Lu}+/u, (capitals) => capitals.toLowerCase());
-  const stem = wanted === className || RESERVED.has(wanted) ? `${wanted}Node` : wanted;
+  const lowerCamel = className.replace(/^\p{Lu}+(?=\p{Lu}\p{Ll})|^\p{Lu}+/u, (capitals) => capitals.toLowerCase());
+  const stem = lowerCamel === className || RESERVED.has(lowerCamel) ? `${lowerCamel}Node` : lowerCamel;
   let name = stem;
   for (let number = 2; usedNames.has(name); number += 1) name = `${stem}${number}`;
   return name;
@@ -62,25 +62,26 @@ export function classLines(map: SourceMap, className: string, base: string, shar
 /** The name of a class of the library in the file, with the edit that imports it if necessary. */
 export function libraryClass(
   map: SourceMap,
-  wanted: 'Node' | 'Flow',
+  baseClass: 'Node' | 'Flow',
 ): { readonly name: string; readonly edits: readonly TextEdit[] } {
   for (const statement of map.program.body) {
     if (statement.type !== 'ImportDeclaration' || statement.source.value !== LIBRARY) continue;
     if (statement.importKind === 'type') continue;
     for (const specifier of statement.specifiers) {
       if (specifier.type === 'ImportNamespaceSpecifier')
-        return { name: `${specifier.local.name}.${wanted}`, edits: [] };
+        return { name: `${specifier.local.name}.${baseClass}`, edits: [] };
       const imported = specifier.type === 'ImportSpecifier' ? specifier.imported : undefined;
-      if (imported?.type === 'Identifier' && imported.name === wanted) return { name: specifier.local.name, edits: [] };
+      if (imported?.type === 'Identifier' && imported.name === baseClass)
+        return { name: specifier.local.name, edits: [] };
     }
     const first = statement.specifiers.find(({ type }) => type === 'ImportSpecifier');
     if (first !== undefined)
-      return { name: wanted, edits: [map.replace(startOf(first), startOf(first), `${wanted}, `)] };
+      return { name: baseClass, edits: [map.replace(startOf(first), startOf(first), `${baseClass}, `)] };
   }
   const [first] = map.program.body;
   if (first === undefined) return refuse('The file is empty.');
-  const line = `import { ${wanted} } from ${map.quoted(LIBRARY)}${map.semicolon}`;
-  return { name: wanted, edits: [map.insertAbove(first, [line])] };
+  const line = `import { ${baseClass} } from ${map.quoted(LIBRARY)}${map.semicolon}`;
+  return { name: baseClass, edits: [map.insertAbove(first, [line])] };
 }
 
 /** The type of the shared state, from the flow or one of its nodes. */

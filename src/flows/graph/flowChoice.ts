@@ -14,12 +14,12 @@ export function choiceOf({ id, label, runs }: FlowGraph): FlowChoice {
 }
 
 /** The choice of a flow by its variable or its name; a name that the source does not show is passed on as it is. */
-export function findChoice({ flows }: Pick<FlowFile, 'flows'>, wanted: string): FlowChoice {
+export function findChoice({ flows }: Pick<FlowFile, 'flows'>, name: string): FlowChoice {
   const flow =
-    flows.find(({ id }) => id === wanted) ??
-    flows.find(({ label, runs }) => label === wanted && runs.length > 0) ??
-    flows.find(({ label }) => label === wanted);
-  return flow === undefined ? { flow: wanted } : choiceOf(flow);
+    flows.find(({ id }) => id === name) ??
+    flows.find(({ label, runs }) => label === name && runs.length > 0) ??
+    flows.find(({ label }) => label === name);
+  return flow === undefined ? { flow: name } : choiceOf(flow);
 }
 
 /** The main flow of a file: one that it runs, or else one that is not nested in another. */

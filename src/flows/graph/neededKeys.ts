@@ -20,11 +20,13 @@ export function neededKeys(file: Pick<FlowFile, 'flows'>, flow: FlowGraph, text:
 /** The keys that a flow reads and none of its nodes writes. */
 function readKeys(file: Pick<FlowFile, 'flows'>, flow: FlowGraph): readonly string[] {
   const graphs = withNested(file, flow, new Set());
-  const written = new Set(graphs.flatMap(({ nodes }) => nodes.flatMap(({ writes }) => writes.map(({ key }) => key))));
+  const writtenKeys = new Set(
+    graphs.flatMap(({ nodes }) => nodes.flatMap(({ writes }) => writes.map(({ key }) => key))),
+  );
   const read = graphs.flatMap(({ nodes }) =>
     nodes.flatMap(({ reads }) => reads.filter(({ isOwn, isGuarded }) => !isOwn && !isGuarded).map(({ key }) => key)),
   );
-  return [...new Set(read)].filter((key) => !written.has(key));
+  return [...new Set(read)].filter((key) => !writtenKeys.has(key));
 }
 
 function withNested({ flows }: Pick<FlowFile, 'flows'>, flow: FlowGraph, seen: Set<string>): readonly FlowGraph[] {

@@ -105,10 +105,10 @@ export function callGlobal(
     case 'Array.from': {
       const items = first.type === 'array' ? first.items : itemsOfLength(first);
       if (items === undefined || (first.type === 'array' && first.isOpen)) return undefined;
-      const made = items.map((item, index) =>
+      const results = items.map((item, index) =>
         second.type === 'function' ? interpreter.invoke(second, [item, literal(index)]) : item,
       );
-      return { type: 'array', items: made, isOpen: false };
+      return { type: 'array', items: results, isOpen: false };
     }
     case 'Promise.all':
     case 'Promise.resolve':

@@ -154,8 +154,8 @@ export class Evaluator implements AbstractInterpreter {
     const frame = this.#frames.at(-1);
     const use = frame?.use;
     this.limit.spend('value', use?.written.size ?? 0);
-    const written = use === undefined ? [] : writtenKeys(this, use);
-    frame?.returns.push({ value, origin: { file, node }, written });
+    const keys = use === undefined ? [] : writtenKeys(this, use);
+    frame?.returns.push({ value, origin: { file, node }, written: keys });
   }
 
   importModule(specifier: string, from: SourceFile): ModuleValue | undefined {

@@ -93,8 +93,8 @@ function nodeCompletions(flows: readonly FlowGraph[], from: number, mayEnd: bool
 
 function keyCompletions(flows: readonly FlowGraph[], from: number): FlowCompletion[] {
   return keysOf(flows).map(({ key, writers, readers }) => {
-    const written = writers.length > 0 ? `written by ${writers.join(', ')}` : `read by ${readers.join(', ')}`;
-    return { label: key, kind: 'key', text: key, from, detail: written };
+    const detail = writers.length > 0 ? `written by ${writers.join(', ')}` : `read by ${readers.join(', ')}`;
+    return { label: key, kind: 'key', text: key, from, detail: detail };
   });
 }
 

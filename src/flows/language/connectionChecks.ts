@@ -86,8 +86,8 @@ function connectionFixes({ graph, loose, reachedNodes }: Targets, node: FlowNode
 /** A class name for an action: `ask-again` becomes `AskAgain`. */
 function newClassName(action: string, nodes: readonly FlowNode[]): string {
   const words = action.match(/[\p{L}\p{N}]+/gu) ?? [];
-  const joined = words.map((word) => (word[0]?.toUpperCase() ?? '') + word.slice(1)).join('');
-  const stem = action === 'default' || !/^\p{L}/u.test(joined) ? 'NextStep' : joined;
+  const camelCase = words.map((word) => (word[0]?.toUpperCase() ?? '') + word.slice(1)).join('');
+  const stem = action === 'default' || !/^\p{L}/u.test(camelCase) ? 'NextStep' : camelCase;
   const classNames = new Set(nodes.map(({ className }) => className));
   let name = stem;
   for (let number = 2; classNames.has(name); number += 1) name = `${stem}${number}`;

@@ -27,8 +27,8 @@ export function neighboursAt({ result, source }: FlowReading, offset: number): N
   const range = source.rangeOf(start, end);
   return result.flows.flatMap((flow) => {
     const named = flow.nodes.filter(({ id }) => id === word || id.endsWith(`.${word}`));
-    const meant = named.length > 0 ? named : flow.nodes.filter(({ className }) => className === word);
-    return meant.map((node) => ({ range, ...neighboursOf(flow, node) }));
+    const nodes = named.length > 0 ? named : flow.nodes.filter(({ className }) => className === word);
+    return nodes.map((node) => ({ range, ...neighboursOf(flow, node) }));
   });
 }
 

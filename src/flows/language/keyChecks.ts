@@ -62,10 +62,10 @@ export function unwrittenKeys(examined: Examined): FlowDiagnostic[] {
 }
 
 /** The written key that a key is probably a misspelling of. A plural is another key. */
-function misspelled(key: string, written: Iterable<string>): string | undefined {
+function misspelled(key: string, writtenKeys: Iterable<string>): string | undefined {
   const limit = key.length < LONG_KEY ? 1 : 2;
   if (key.length < MIN_COMPARED || key.length > MAX_COMPARED) return undefined;
-  return [...written]
+  return [...writtenKeys]
     .slice(0, MAX_KEYS)
     .find((other) => other !== `${key}s` && key !== `${other}s` && editDistance(key, other, limit) <= limit);
 }

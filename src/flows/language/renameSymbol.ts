@@ -58,8 +58,8 @@ export function renameSymbol(
 
 /** Whether the source contains the key itself there, rather than an expression for it. */
 function isWritten(text: string, { key, range }: KeyAccess): boolean {
-  const written = text.slice(range.start.offset, range.end.offset);
-  return written === key || written.slice(1, -1) === key;
+  const name = text.slice(range.start.offset, range.end.offset);
+  return name === key || name.slice(1, -1) === key;
 }
 
 function renameKey(
@@ -73,13 +73,13 @@ function renameKey(
     refuse(`"${newKey}" is not a valid key. Use letters and digits, as in ragChunks.`);
   }
   const flows = sharingState(reading, flow);
-  const used = flows.flatMap(({ graph }) => graph.nodes.flatMap(({ reads, writes }) => [...reads, ...writes]));
-  if (used.some((access) => access.key === newKey)) {
+  const keyUses = flows.flatMap(({ graph }) => graph.nodes.flatMap(({ reads, writes }) => [...reads, ...writes]));
+  if (keyUses.some((access) => access.key === newKey)) {
     refuse(`The flow already uses shared.${newKey}. Choose another name.`);
   }
   const edits = new Map<string, TextEdit>();
   const add = (edit: TextEdit): unknown => edits.set(`${edit.range.file} ${edit.range.start.offset}`, edit);
-  for (const access of used.filter((one) => one.key === key)) {
+  for (const access of keyUses.filter((one) => one.key === key)) {
     const source = sourceOf(access.range.file);
     if (source === undefined || !isWritten(source.text, access)) {
       const { file, start } = access.range;
@@ -89,7 +89,7 @@ function renameKey(
     }
     add(renamed(source, access.range, key, newKey));
   }
-  for (const source of new Set(used.map(({ range }) => sourceOf(range.file)))) {
+  for (const source of new Set(keyUses.map(({ range }) => sourceOf(range.file)))) {
     if (source !== undefined) for (const edit of renameInTypes(source, flows, key, newKey)) add(edit);
   }
   for (const { instance } of flows) {

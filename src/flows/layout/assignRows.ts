@@ -54,11 +54,11 @@ function moveDown(vertex: Vertex, isLed: boolean): void {
 }
 
 function closeEmptyRows(vertices: readonly Vertex[]): readonly number[] {
-  const used = [...new Set(vertices.map(({ row }) => row))].sort((a, b) => a - b);
-  const first = used[0] ?? 0;
-  const closed = new Map(used.map((row, index) => [row, first + index]));
+  const rows = [...new Set(vertices.map(({ row }) => row))].sort((a, b) => a - b);
+  const first = rows[0] ?? 0;
+  const closed = new Map(rows.map((row, index) => [row, first + index]));
   for (const vertex of vertices) vertex.row = closed.get(vertex.row) ?? vertex.row;
-  return used;
+  return rows;
 }
 
 function maximum(values: readonly number[]): number | undefined {

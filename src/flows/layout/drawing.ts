@@ -110,9 +110,9 @@ function addFlow(flowLayout: FlowLayout, path: string, offset: Point, nodes: Dra
   }
   for (const stub of stubs) addStub(stub);
   for (const node of graph.nodes) {
-    const placed = layout.nodes.get(node.id);
-    if (placed === undefined) continue;
-    const [box, nested, place] = [at(placed), inner.get(node.id), pathBelow(path, node.id)];
+    const placedNode = layout.nodes.get(node.id);
+    if (placedNode === undefined) continue;
+    const [box, nested, place] = [at(placedNode), inner.get(node.id), pathBelow(path, node.id)];
     const isStart = node.id === graph.start;
     nodes.push({ path: place, flow: graph.id, node, box, isStart, isOpen: nested !== undefined });
     if (nested === undefined) continue;

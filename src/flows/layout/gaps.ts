@@ -16,23 +16,23 @@ export interface Earlier {
  */
 export function keepColumns(grid: Grid, { layout, rows }: Earlier, obstacles: readonly (readonly Box[])[]): void {
   const wishes = grid.rows.map((row, index) => axesOf(row, layout, rows[index]));
-  const placed = new Set<GridCell>();
+  const cells = new Set<GridCell>();
   grid.rows.forEach((row, index) => {
     for (const cell of row) {
       const old = wishes[index]?.get(cell);
       // A cell that came from another row finds its place after those that were here.
       if (old === undefined || (!cell.isBend && layout.nodes.get(cell.key)?.row !== rows[index])) continue;
       cell.x = old;
-      placed.add(cell);
+      cells.add(cell);
     }
   });
   grid.rows.forEach((row, index) => {
-    const settled = row.filter((cell) => placed.has(cell)).sort((a, b) => a.x - b.x);
-    for (const cell of row.filter((candidate) => !placed.has(candidate))) {
-      const wish = wishes[index]?.get(cell) ?? meanOfNeighbours(cell, placed);
+    const settled = row.filter((cell) => cells.has(cell)).sort((a, b) => a.x - b.x);
+    for (const cell of row.filter((candidate) => !cells.has(candidate))) {
+      const wish = wishes[index]?.get(cell) ?? meanOfNeighbours(cell, cells);
       cell.x = Math.round(nearestFree(cell, wish, settled, obstacles[index] ?? []));
       settled.splice(firstRightOf(settled, cell.x), 0, cell);
-      placed.add(cell);
+      cells.add(cell);
     }
     row.splice(0, row.length, ...settled);
     row.forEach((cell, position) => {

@@ -18,13 +18,13 @@ const STYLE = `
   .halo { fill: var(--page) } .tip { fill: var(--line) } .end { fill: var(--line) }`;
 
 /** The drawing as a standalone SVG file with fonts and colours, light or dark as the viewer prefers. */
-export function graphToSvg(shown: FlowLayout): string {
-  const { nodes, edges, bounds } = drawFlow(shown);
+export function graphToSvg(layout: FlowLayout): string {
+  const { nodes, edges, bounds } = drawFlow(layout);
   const [x, y] = [bounds.x - MARGIN, bounds.y - MARGIN];
   const [width, height] = [bounds.width + 2 * MARGIN, bounds.height + 2 * MARGIN];
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${x} ${y} ${width} ${height}" width="${width}" height="${height}">`,
-    `<title>${escaped(shown.graph.label)}</title>`,
+    `<title>${escaped(layout.graph.label)}</title>`,
     `<style>${STYLE}\n</style>`,
     '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">' +
       '<path class="tip" d="M0 0L8 4L0 8z"/></marker></defs>',

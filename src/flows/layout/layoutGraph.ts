@@ -131,19 +131,19 @@ function placeEdges(
 ): Map<string, PlacedEdge> {
   const labels = new LabelPlaces();
   for (const node of nodes.values()) labels.add(node);
-  const placed = new Map<string, PlacedEdge>();
+  const placedEdges = new Map<string, PlacedEdge>();
   for (const { id, from, to, labelWidth } of edges) {
     const [source, target] = [nodes.get(from), nodes.get(to)];
     if (source === undefined || target === undefined) continue;
     if (source === target) {
       const label = { x: source.x + source.width + LOOP_REACH, y: source.y + source.height / 2 };
-      placed.set(id, { id, points: routeLoop(source), label });
+      placedEdges.set(id, { id, points: routeLoop(source), label });
       continue;
     }
     const points = routes.get(id) ?? routeFreely(source, target);
-    placed.set(id, { id, points, label: labels.place(points, labelWidth === 0 ? 0 : labelWidth + LABEL_GAP) });
+    placedEdges.set(id, { id, points, label: labels.place(points, labelWidth === 0 ? 0 : labelWidth + LABEL_GAP) });
   }
-  return placed;
+  return placedEdges;
 }
 
 function* boxesOf(nodes: ReadonlyMap<string, PlacedNode>, edges: ReadonlyMap<string, PlacedEdge>): Generator<Box> {

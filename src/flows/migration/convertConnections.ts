@@ -28,7 +28,7 @@ function convertScope(
 ): void {
   const chains = new Map<Creation, string[]>();
   const inPlace = new Map<Wiring, string[]>();
-  const placed = new Set<WiredLink>();
+  const placedLinks = new Set<WiredLink>();
   const links = wirings.flatMap((wiring) => wiring.links.map((link) => ({ link, wiring })));
   for (const creation of creations) {
     // A flow that is created inside a connection has no place for its own connections.
@@ -47,7 +47,7 @@ function convertScope(
     for (const { link, wiring } of reached) {
       if (!isChained(wiring, creation)) continue;
       chain.push(connectOf(link));
-      placed.add(link);
+      placedLinks.add(link);
     }
     const chainedTargets = reached.filter(({ wiring }) => isChained(wiring, creation)).map(({ link }) => link.target);
     chain.push(...endings([creation.first, ...chainedTargets]));
@@ -56,11 +56,11 @@ function convertScope(
       if (creation.name === undefined || wiring.start < creation.start) continue;
       const calls = [connectOf(link), ...endings([link.target])];
       inPlace.set(wiring, [...(inPlace.get(wiring) ?? []), `${creation.name}.${calls.join('.')};`]);
-      placed.add(link);
+      placedLinks.add(link);
     }
   }
   for (const wiring of wirings) {
-    const missing = wiring.links.filter((link) => !placed.has(link));
+    const missing = wiring.links.filter((link) => !placedLinks.has(link));
     for (const { source } of missing) {
       unconverted.push({
         offset: wiring.start,

@@ -145,9 +145,9 @@ export class FlowProject {
       const changed = candidates.find((path) => edited.has(path));
       return changed === undefined ? this.#files.find(candidates) : edited.get(changed);
     });
-    const made = new Map(after.flows.map(({ graph }) => [graph.id, shapeOf(graph)]));
+    const editedShapes = new Map(after.flows.map(({ graph }) => [graph.id, shapeOf(graph)]));
     const isRight = [...shapes].every(([id, shape]) => {
-      const editsOfFile = made.get(id);
+      const editsOfFile = editedShapes.get(id);
       return editsOfFile !== undefined && isSameShape(editsOfFile, shape);
     });
     if (main.syntaxError !== undefined || !isRight) {

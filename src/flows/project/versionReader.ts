@@ -58,15 +58,15 @@ export async function readVersion(
   if (text === undefined) throw new AppError('missing', 'That revision does not have this file.');
   const textOfFile = new Map<string, string | undefined>([[file, text]]);
   for (let round = 0; ; round += 1) {
-    const wanted = new Set<string>();
+    const paths = new Set<string>();
     const find = (path: string): string | undefined => {
-      if (!textOfFile.has(path)) wanted.add(path);
+      if (!textOfFile.has(path)) paths.add(path);
       return textOfFile.get(path);
     };
     const host = { version: (path: string) => (find(path) === undefined ? undefined : 1), read: find };
     const flows = readFlows(file, text, host);
-    if (wanted.size === 0 || round === MOST_ROUNDS) return { file: flows, hashes: sourceHashes(flows, find) };
-    for (const path of wanted) textOfFile.set(path, await read(path));
+    if (paths.size === 0 || round === MOST_ROUNDS) return { file: flows, hashes: sourceHashes(flows, find) };
+    for (const path of paths) textOfFile.set(path, await read(path));
   }
 }
 

@@ -29,9 +29,9 @@ export function libraryKeys(instance: Instance): LibraryKeys {
     (hook: KeyAccess['hook']) =>
     ([option, fallback]: KeyOptions[number]): KeyAccess => {
       const value = optionOf(instance, option);
-      const chosen = value?.type === 'literal' ? value : undefined;
-      const { file, node } = chosen?.origin ?? { file: instance.file, node: instance.creation };
-      const key = String(chosen?.value ?? fallback);
+      const literal = value?.type === 'literal' ? value : undefined;
+      const { file, node } = literal?.origin ?? { file: instance.file, node: instance.creation };
+      const key = String(literal?.value ?? fallback);
       return { key, path: [key], hook, range: file.range(node), isGuarded: false, isOwn: false };
     };
   return { reads: reads.map(accessOf('prep')), writes: writes.map(accessOf('post')) };

@@ -17,14 +17,14 @@ export class FreeIds {
   readonly #taken = new Set<string>();
   readonly #last = new Map<string, number>();
 
-  take(wanted: string): string {
-    let id = wanted;
-    let number = this.#last.get(wanted) ?? 1;
+  take(name: string): string {
+    let id = name;
+    let number = this.#last.get(name) ?? 1;
     while (this.#taken.has(id)) {
       number += 1;
-      id = `${wanted}~${number}`;
+      id = `${name}~${number}`;
     }
-    this.#last.set(wanted, number); // a loop can use one name thousands of times, so counting never restarts at 2
+    this.#last.set(name, number); // a loop can use one name thousands of times, so counting never restarts at 2
     this.#taken.add(id);
     return id;
   }

@@ -8,7 +8,7 @@ import type { ArchiveSegment } from '../../workspace/pack/segments.ts';
 // Other versions of the program may cut and compress in another way. Segments of another format are not used.
 const FORMAT = 2;
 const count = z.int().nonnegative();
-const stored = z.object({
+const storedSegments = z.object({
   format: z.literal(FORMAT),
   segments: z.array(
     z.object({
@@ -30,11 +30,11 @@ const stored = z.object({
 
 /** Stores the segments of an archive, which are small, beside it. */
 export async function writeSegments(path: string, segments: readonly ArchiveSegment[]): Promise<void> {
-  const written = segments.map((segment) => ({ ...segment, pieces: segment.pieces.toString('base64') }));
-  await writeAtomically(path, JSON.stringify({ format: FORMAT, segments: written }));
+  const lines = segments.map((segment) => ({ ...segment, pieces: segment.pieces.toString('base64') }));
+  await writeAtomically(path, JSON.stringify({ format: FORMAT, segments: lines }));
 }
 
 /** Undefined if none were stored, or in another format, or the file is damaged. */
 export async function readSegments(path: string): Promise<readonly ArchiveSegment[] | undefined> {
-  return stored.safeParse(tryParseJson(await ifThere(readFile(path, 'utf8'), ''))).data?.segments;
+  return storedSegments.safeParse(tryParseJson(await ifThere(readFile(path, 'utf8'), ''))).data?.segments;
 }

@@ -54,11 +54,11 @@ export async function changesBetween(
   before: readonly ManifestEntry[],
   after: readonly ManifestEntry[],
 ): Promise<readonly FileChange[]> {
-  const known = new Map(before.map(({ path, sha256 }) => [path, sha256]));
-  const kept = new Set(after.map(({ path }) => path));
-  const changes = before.flatMap(({ path }): FileChange[] => (kept.has(path) ? [] : [{ path, type: 'deleted' }]));
+  const hashes = new Map(before.map(({ path, sha256 }) => [path, sha256]));
+  const paths = new Set(after.map(({ path }) => path));
+  const changes = before.flatMap(({ path }): FileChange[] => (paths.has(path) ? [] : [{ path, type: 'deleted' }]));
   for (const { path, sha256 } of after) {
-    const hash = known.get(path);
+    const hash = hashes.get(path);
     if (hash !== sha256) changes.push({ path, type: hash === undefined ? 'added' : 'changed' });
   }
   return sortByPath(changes, ({ path }) => path, new Yielder());

@@ -155,8 +155,8 @@ export function readBatchJob(text: string): BatchJob {
 
 /** Whether the job of a script that is sent as `path` starts in the folder that `--chdir` names. */
 export function startsIn({ path }: NonNullable<BatchJob['chdir']>, folder: string): boolean {
-  const named = posix.normalize(`${path}/`).replace(/\/$/, '');
-  return named === '.' || named === folder.replace(/[\\/]$/, '');
+  const folderName = posix.normalize(`${path}/`).replace(/\/$/, '');
+  return folderName === '.' || folderName === folder.replace(/[\\/]$/, '');
 }
 
 /** The variables that `--export` sets. Those of the machine that submits are not read. */

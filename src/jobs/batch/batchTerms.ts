@@ -29,11 +29,11 @@ export function batchFindings(
   { source, remarks, choice }: BatchTerms,
   machineClass: string | undefined,
 ): readonly JobFinding[] {
-  const own = choice === undefined || choice.machineClass !== machineClass ? [] : choice.remarks;
-  const all = [...remarks, ...own].toSorted((a, b) => a.line - b.line);
+  const classRemarks = choice === undefined || choice.machineClass !== machineClass ? [] : choice.remarks;
+  const all = [...remarks, ...classRemarks].toSorted((a, b) => a.line - b.line);
   // Errors are shown whatever else a script has.
-  const shown = all.filter(({ isFatal }, index) => isFatal === true || index < MAX_REMARKS);
-  const findings = shown.map(({ line, option, reason, isFatal = false }): JobFinding => {
+  const shownRemarks = all.filter(({ isFatal }, index) => isFatal === true || index < MAX_REMARKS);
+  const findings = shownRemarks.map(({ line, option, reason, isFatal = false }): JobFinding => {
     const words = option.length > SHOWN_OPTION ? `${option.slice(0, SHOWN_OPTION)}…` : option;
     return {
       type: 'batch',
@@ -42,7 +42,7 @@ export function batchFindings(
       detail: printableLine(reason),
     };
   });
-  const more = all.length - shown.length;
+  const more = all.length - shownRemarks.length;
   if (more === 0) return findings;
   const summary = printableLine(`${more.toLocaleString('en-US')} more options of ${source} are not used`);
   return [...findings, { type: 'batch', severity: 'warning', summary, detail: 'Only the first are listed.' }];
@@ -86,15 +86,15 @@ export function chooseMachineClass(account: unknown, request: BatchRequest): Cla
   const enough = classes.filter((one) => fits(one, request));
   const { gpuType } = request;
   const ofType = enough.find((one) => gpuType !== undefined && hasWord(one, gpuType));
-  const chosen = ofType ?? enough[0];
-  if (chosen === undefined) {
+  const choice = ofType ?? enough[0];
+  if (choice === undefined) {
     const reason = `No machine class is large enough, so the job gets the default one. ${offers} Choose one if it needs more.`;
     remarks.push({ ...resources, reason });
   } else if (gpuType !== undefined && ofType === undefined) {
-    const reason = `No machine class names GPUs of type ${gpuType}. The job gets ${chosen.machine_class}, with ${describe(chosen)}.`;
+    const reason = `No machine class names GPUs of type ${gpuType}. The job gets ${choice.machine_class}, with ${describe(choice)}.`;
     remarks.push({ ...resources, reason });
   }
-  return { machineClass: chosen?.machine_class ?? undefined, remarks };
+  return { machineClass: choice?.machine_class ?? undefined, remarks };
 }
 
 /** Whether a machine class has enough. What it does not state counts as enough. */

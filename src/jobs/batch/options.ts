@@ -110,9 +110,9 @@ export function parseGpus(text: string, isGeneric: boolean): GpuRequest | undefi
       .replace(/\([^)]*\)$/, '')
       .split(/[:=]/);
     if (isGeneric && !['gpu', 'gres/gpu'].includes(words.shift() ?? '')) return undefined;
-    const own = /^\d{1,4}$/.test(words.at(-1) ?? '') ? Number(words.pop()) : 1;
+    const lastNumber = /^\d{1,4}$/.test(words.at(-1) ?? '') ? Number(words.pop()) : 1;
     if (words.length > 1 || words.some((word) => !/^[\w.-]{1,64}$/.test(word))) return undefined;
-    count += own;
+    count += lastNumber;
     type ??= words[0];
   }
   return count === 0 ? undefined : { count, type };

@@ -32,12 +32,12 @@ export function contentsOf(archive: string, segments: readonly ArchiveSegment[])
     async *read(wanted, signal) {
       const pathOf = await locateParts(archive);
       for (const [index, { part, start, bytes, packedBytes }] of segments.entries()) {
-        const own = pieces[index] ?? [];
+        const filePieces = pieces[index] ?? [];
         const isWanted = (name: Buffer): boolean => wanted.has(name.toString('hex'));
-        if (!own.some(({ name }) => isWanted(name))) continue;
+        if (!filePieces.some(({ name }) => isWanted(name))) continue;
         const stream = inflateSegment(pathOf(part), { start, bytes: packedBytes }, signal);
         const isIncompressible = packedBytes > bytes * MOST_COMPRESSED_SHARE;
-        for await (const piece of splitPieces(stream, own, isWanted)) {
+        for await (const piece of splitPieces(stream, filePieces, isWanted)) {
           // A segment that stayed where it was when the archive was packed may have been damaged since.
           if (!nameOfPiece(piece.bytes).equals(piece.name)) throw new DamagedArchive();
           yield { ...piece, isIncompressible };

@@ -95,9 +95,9 @@ class Sender {
     const unique = [...new Map(names.map((name) => [name.toString('hex'), name]))];
     const lacking = new Set<string>();
     for (let start = 0; start < unique.length; start += MAX_ASKED_NAMES) {
-      const asked = unique.slice(start, start + MAX_ASKED_NAMES);
-      const bits = await this.post(path, Buffer.concat(asked.map(([, name]) => name)));
-      for (const [index, [hex]] of asked.entries()) {
+      const batch = unique.slice(start, start + MAX_ASKED_NAMES);
+      const bits = await this.post(path, Buffer.concat(batch.map(([, name]) => name)));
+      for (const [index, [hex]] of batch.entries()) {
         if (((bits[index >> 3] ?? 0xff) & (1 << (index & 7))) !== 0) lacking.add(hex);
       }
     }

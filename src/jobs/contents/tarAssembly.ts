@@ -121,10 +121,10 @@ function placesOf(records: Buffer) {
     const at = index * RECORD_BYTES;
     const key = records.toString('latin1', at, at + NAME_BYTES);
     const size = records.readUInt32LE(at + NAME_BYTES);
-    const known = lacking.get(key);
-    if (size === 0 || size > MAX_PIECE_BYTES || (known !== undefined && known.size !== size)) return undefined;
-    if (known === undefined) lacking.set(key, { index, size, starts: [bytes] });
-    else known.starts.push(bytes);
+    const piece = lacking.get(key);
+    if (size === 0 || size > MAX_PIECE_BYTES || (piece !== undefined && piece.size !== size)) return undefined;
+    if (piece === undefined) lacking.set(key, { index, size, starts: [bytes] });
+    else piece.starts.push(bytes);
     bytes += size;
   }
   return { lacking, count, bytes };

@@ -89,8 +89,8 @@ export function isSameRecord(one: JobRecord, other: JobRecord): boolean {
 }
 
 /** A record of a job; fields that are not given are unknown. */
-export function newRecord(known: z.input<typeof fields>): JobRecord {
-  return fields.parse(known);
+export function newRecord(values: z.input<typeof fields>): JobRecord {
+  return fields.parse(values);
 }
 
 /** The name in a record for a field that the service reports. */

@@ -34,8 +34,8 @@ export async function addJob(
   const report = await request(service, jobId, signal);
   const account = reportedAccountId(await service.me({ timeout: TIMEOUT_SECONDS, signal })) ?? null;
   const patch = { ...patchFromJob(report), account };
-  const known = await ledger.findJob(host, jobId);
-  if (known !== undefined) return ledger.update(known.id, { ...patch, removed: false });
+  const existingRecord = await ledger.findJob(host, jobId);
+  if (existingRecord !== undefined) return ledger.update(existingRecord.id, { ...patch, removed: false });
   const record = { ...reportedRecord(report, { host, jobId, folder }), account };
   await ledger.insert(record);
   return record;

@@ -79,7 +79,7 @@ function slurmVariables(
   { title, array, cpusPerTask, tasks, request: { cpus } }: BatchJob,
   text: string,
 ): Record<string, string> {
-  const known = {
+  const job = {
     // A job starts there.
     SLURM_SUBMIT_DIR: '.',
     SLURM_JOB_NAME: title,
@@ -91,7 +91,7 @@ function slurmVariables(
     SLURM_ARRAY_TASK_MAX: array && Math.max(...array.tasks),
   };
   const read: Record<string, string> = {};
-  for (const [name, value] of Object.entries(known)) {
+  for (const [name, value] of Object.entries(job)) {
     if (value !== undefined && text.includes(name)) read[name] = String(value);
   }
   return read;

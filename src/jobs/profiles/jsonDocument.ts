@@ -78,9 +78,9 @@ class Tokens {
     this.next();
   }
 
-  unexpected(wanted: string): JsonSyntaxError {
+  unexpected(expectation: string): JsonSyntaxError {
     const found = /^[^\s,:{}[\]]{1,20}|^\S/.exec(this.#text.slice(this.start))?.[0];
-    return new JsonSyntaxError(`Expected ${wanted}, found ${found ?? 'the end of the file'}.`, this.start);
+    return new JsonSyntaxError(`Expected ${expectation}, found ${found ?? 'the end of the file'}.`, this.start);
   }
 }
 

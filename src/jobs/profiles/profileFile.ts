@@ -97,8 +97,8 @@ export function findProfile(profiles: readonly NamedProfile[], name: string): Na
     name,
     profiles.map((one) => one.name),
   ).slice(0, SHOWN_NAMES);
-  const known = names.length === 0 ? `${PROFILE_FILE} has none` : `Profiles in ${PROFILE_FILE}: ${names.join(', ')}`;
-  throw new AppError('missing', `Profile ${printableLine(name)} does not exist, so nothing was sent. ${known}.`);
+  const choices = names.length === 0 ? `${PROFILE_FILE} has none` : `Profiles in ${PROFILE_FILE}: ${names.join(', ')}`;
+  throw new AppError('missing', `Profile ${printableLine(name)} does not exist, so nothing was sent. ${choices}.`);
 }
 
 /** Line and column of an offset, both 1-based. */

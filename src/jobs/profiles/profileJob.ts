@@ -87,10 +87,10 @@ export function profileJob({ name, profile }: NamedProfile, changes: ProfileChan
   };
 }
 
-function unknownParameter(profile: string, name: string, known: readonly string[]): AppError {
-  const guess = nearest(name, known);
+function unknownParameter(profile: string, name: string, parameters: readonly string[]): AppError {
+  const guess = nearest(name, parameters);
   const hint = guess === undefined ? '' : ` Did you mean ${guess}?`;
-  const names = known.length === 0 ? 'It has no matrix.' : `Its matrix has ${known.join(', ')}.`;
+  const names = parameters.length === 0 ? 'It has no matrix.' : `Its matrix has ${parameters.join(', ')}.`;
   const sentence = `Profile ${profile} has no parameter ${name}, so nothing was sent.${hint} ${names}`;
   return new AppError('bad-input', printableLine(sentence));
 }

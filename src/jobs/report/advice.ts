@@ -33,13 +33,13 @@ export function adviseOn(record: JobRecord, usage: UsageSeries, account: unknown
   const seconds = elapsedSeconds(record, Date.parse(record.finishedAt ?? ''));
   if (!isOver(record) || seconds === null) return undefined;
   const card: NonNullable<Account['rate_card']> = receivedAccount.safeParse(account).data?.rate_card ?? [];
-  const own = card.find(({ machine_class: name }) => name === record.machineClass);
-  const starved = starvedCores(usage, own?.cpus);
+  const item = card.find(({ machine_class: name }) => name === record.machineClass);
+  const starved = starvedCores(usage, item?.cpus);
   const cheaper =
-    own && hasSucceeded(record) && starved === undefined ? cheaperClass(own, card, usage, seconds) : undefined;
+    item && hasSucceeded(record) && starved === undefined ? cheaperClass(item, card, usage, seconds) : undefined;
   // The charge may be rounded, so scaling it is more accurate than multiplying the time by the new rate.
-  const charged = record.creditsCharged ?? (seconds / 60) * (own?.credits_per_minute ?? 0);
-  const used = l10n.t('Used {0}.', describeUsed(record, usage, own, seconds));
+  const charged = record.creditsCharged ?? (seconds / 60) * (item?.credits_per_minute ?? 0);
+  const used = l10n.t('Used {0}.', describeUsed(record, usage, item, seconds));
   if (starved !== undefined) {
     const sentence = l10n.t(
       'Other programs of the machine kept it from using {0} more cores on average, so it was slower than it could be.',
@@ -85,21 +85,21 @@ function meanOf(series: Series | undefined): number | undefined {
 
 /** The cheapest class with at least what the job used, and its price as a fraction of the price of the job's class. */
 function cheaperClass(
-  own: RateCardItem,
+  item: RateCardItem,
   card: readonly RateCardItem[],
   usage: UsageSeries,
   seconds: number,
 ): { readonly machineClass: string; readonly part: number } | undefined {
   const memory = usage.get('memory_bytes')?.max;
   const cores = usage.get('cpu_cores')?.max;
-  const price = own.credits_per_minute ?? 0;
+  const price = item.credits_per_minute ?? 0;
   if (memory === undefined || cores === undefined || price <= 0 || seconds === 0) return undefined;
   const areGpusIdle = usage.get('gpus')?.max === 0 && usage.get('gpu_memory_bytes')?.max === 0;
   const needed = {
     memory: (memory * MEMORY_HEADROOM) / GIGABYTE,
     // A job that used all cores of its class would have been slower with fewer.
-    cpus: Math.min(own.cpus ?? Number.POSITIVE_INFINITY, cores * CORE_HEADROOM),
-    gpus: areGpusIdle ? 0 : (own.gpus ?? 0),
+    cpus: Math.min(item.cpus ?? Number.POSITIVE_INFINITY, cores * CORE_HEADROOM),
+    gpus: areGpusIdle ? 0 : (item.gpus ?? 0),
   };
   const [best] = card
     .flatMap(({ machine_class: machineClass, credits_per_minute: rate, memory_gb: gigabytes, cpus, gpus }) => {
@@ -115,14 +115,14 @@ function cheaperClass(
 function describeUsed(
   { maxRuntime }: JobRecord,
   usage: UsageSeries,
-  own: RateCardItem | undefined,
+  item: RateCardItem | undefined,
   seconds: number,
 ): string {
   const memory = usage.get('memory_bytes')?.max;
   const cores = usage.get('cpu_cores')?.max;
   const parts = [
-    memory === undefined ? undefined : `${part(memory / GIGABYTE, own?.memory_gb)} GB`,
-    cores === undefined ? undefined : coresText(cores, own?.cpus),
+    memory === undefined ? undefined : `${part(memory / GIGABYTE, item?.memory_gb)} GB`,
+    cores === undefined ? undefined : coresText(cores, item?.cpus),
     maxRuntime > 0 ? partOf(formatDuration(seconds), formatDuration(maxRuntime)) : formatDuration(seconds),
   ].filter((each) => each !== undefined);
   return new Intl.ListFormat(l10n.t('en-GB')).format(parts);

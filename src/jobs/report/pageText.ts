@@ -91,8 +91,8 @@ export function describeFiles({ results: { count, bytes, first } }: JobPage): st
 
 function describeMoney(record: JobRecord, now: number): string | undefined {
   if (record.creditsCharged !== null) return l10n.t('{0} charged', formatCredits(record.creditsCharged));
-  const held = record.creditHold === null ? undefined : l10n.t('{0} held', formatCredits(record.creditHold));
-  return describeForecast(record, now) ?? held;
+  const hold = record.creditHold === null ? undefined : l10n.t('{0} held', formatCredits(record.creditHold));
+  return describeForecast(record, now) ?? hold;
 }
 
 function formatRate(bytes: number): string {

@@ -23,8 +23,8 @@ export async function browseResults(
   record: JobRecord,
   { signal, onPhase }: { readonly signal?: AbortSignal; readonly onPhase?: (phase: DownloadPhase) => void } = {},
 ): Promise<ResultSummary> {
-  const known = await deps.browsed.summary(record.id);
-  if (known !== undefined) return known;
+  const summary = await deps.browsed.summary(record.id);
+  if (summary !== undefined) return summary;
   return withArchive(deps, record, { signal, onPhase }, ({ archive }, { id }) =>
     deps.browsed.add(id, archive, {
       ...(signal !== undefined && { signal }),

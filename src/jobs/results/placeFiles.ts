@@ -107,9 +107,9 @@ export async function placeFiles(
   { folder: target = record.folder, decide = defaultDecisions, signal, onPhase }: PlaceOptions,
 ): Promise<PlacedFiles> {
   const abort = signal === undefined ? {} : { signal };
-  const wanted = await currentFolder(target);
-  const made = await mkdir(wanted, { recursive: true }).catch((error: unknown) => {
-    throw writeFailure(error, wanted);
+  const targetFolder = await currentFolder(target);
+  const firstCreated = await mkdir(targetFolder, { recursive: true }).catch((error: unknown) => {
+    throw writeFailure(error, targetFolder);
   });
   const folder = await currentFolder(target);
   const journal = journals.begin(await realpath(folder), record.script);
@@ -152,7 +152,7 @@ export async function placeFiles(
     // Otherwise the staging folder contains originals that could not be restored.
     if (staged !== undefined && !journal.isOpen()) await archiver.discard(staged);
     journal.end();
-    if (made !== undefined) await removeMade(resolve(folder), made);
+    if (firstCreated !== undefined) await removeMade(resolve(folder), firstCreated);
   }
 }
 

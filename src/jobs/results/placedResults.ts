@@ -20,7 +20,7 @@ const ZEROS = Buffer.alloc(512);
 const BLOCK_BYTES = 1 << 20;
 const NOTHING = { start: 0, end: 0 };
 
-const stored = z.object({
+const storedResults = z.object({
   format: z.literal(FORMAT),
   records: z.base64().transform((text) => Buffer.from(text, 'base64')),
   files: z.array(z.tuple([z.string(), z.int().nonnegative(), z.int().nonnegative(), z.string()])),
@@ -90,7 +90,7 @@ export class PlacedResults {
   }
 
   async #load(record: JobRecord): Promise<PlacedArchive | undefined> {
-    const { data } = stored.safeParse(tryParseJson(await ifThere(readFile(this.#path(record), 'utf8'), '')));
+    const { data } = storedResults.safeParse(tryParseJson(await ifThere(readFile(this.#path(record), 'utf8'), '')));
     if (data === undefined || data.records.length % RECORD_BYTES !== 0) return undefined;
     return { records: data.records, files: data.files.map(([path, size, mode, at]) => ({ path, size, mode, at })) };
   }

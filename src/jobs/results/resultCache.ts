@@ -182,14 +182,14 @@ export class ResultCache {
   }
 
   /** Removes the results browsed longest ago above the limit, except those of one job, and what crashes left behind. */
-  async #prune(kept: string): Promise<void> {
+  async #prune(keptJob: string): Promise<void> {
     const names = await readdir(this.#folder);
     const found = await Promise.all(names.map(async (name) => ({ name, ...(await this.#measure(name)) })));
     let total = 0;
     for (const { name, bytes, time } of found.toSorted((a, b) => b.time - a.time)) {
       const isAbandoned = name.endsWith(PART) && Date.now() - time > ABANDONED_MS;
       if (!name.endsWith(PART)) total += bytes;
-      if (isAbandoned || (total > this.#limits.totalBytes && name !== kept && !name.endsWith(PART)))
+      if (isAbandoned || (total > this.#limits.totalBytes && name !== keptJob && !name.endsWith(PART)))
         await rm(join(this.#folder, name), { recursive: true, force: true });
     }
   }

@@ -70,12 +70,12 @@ export class ResultIndex {
       const { path = '', size = 0 } = this.files[at] ?? {};
       const slash = path.indexOf('/', prefix.length);
       const isFolder = slash >= 0;
-      const own = isFolder ? path.slice(0, slash) : path;
-      const next = isFolder ? this.#rangeOf(own)[1] : at + 1;
+      const folderPath = isFolder ? path.slice(0, slash) : path;
+      const next = isFolder ? this.#rangeOf(folderPath)[1] : at + 1;
       const bytes = isFolder ? (this.#bytesBefore[next] ?? 0) - (this.#bytesBefore[at] ?? 0) : size;
       if (folders.length + files.length >= most) more += 1;
       else {
-        const child = { path: own, name: own.slice(prefix.length), isFolder, files: next - at, bytes };
+        const child = { path: folderPath, name: folderPath.slice(prefix.length), isFolder, files: next - at, bytes };
         (isFolder ? folders : files).push(child);
       }
       at = next;

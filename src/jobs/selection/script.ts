@@ -27,8 +27,8 @@ const FIRST_WORD = /^\s*(?:"(?:[^"\\]|\\.)*"|'[^']*'|(?:"(?:[^"\\]|\\.)*"|'[^']*
 
 /** The file that a script line names, without quotes: `train.py` for `train.py --epochs 3`. */
 export function scriptPath(script: string): string {
-  const written = FIRST_WORD.exec(script)?.[0].trim() ?? '';
-  const [word = ''] = splitWords(written) ?? [written];
+  const firstWord = FIRST_WORD.exec(script)?.[0].trim() ?? '';
+  const [word = ''] = splitWords(firstWord) ?? [firstWord];
   return word.replace(/^(?:\.\/)+/, '');
 }
 
@@ -88,9 +88,9 @@ export function findScriptProblem(
     const why = printableLine(describeExclusion(exclusion));
     return { summary: l10n.t('{0} is left out', name), detail: `${l10n.t('Reason: {0}.', why)}${remedy}` };
   }
-  const written = FIRST_WORD.exec(script)?.[0].trim() ?? '';
+  const firstWord = FIRST_WORD.exec(script)?.[0].trim() ?? '';
   // Whoever knows Windows separates folders by what escapes here.
-  const close = closeMatches(written.includes('\\') ? written : path, selection);
+  const close = closeMatches(firstWord.includes('\\') ? firstWord : path, selection);
   const anyOf = new Intl.ListFormat(l10n.t('en-GB'), { type: 'disjunction' });
   const detail =
     close.length === 0
@@ -118,15 +118,15 @@ export function requireScript(...parameters: Parameters<typeof findScriptProblem
 }
 
 function closeMatches(path: string, selection: Selection): string[] {
-  const wanted = path.replaceAll('\\', '/').toLowerCase();
+  const lowerPath = path.replaceAll('\\', '/').toLowerCase();
   return selection.files
     .map((file) => {
       const candidate = file.path.toLowerCase();
-      if (candidate === wanted) return { path: file.path, score: 0 };
-      const isSameName = basename(candidate) === basename(wanted) || wanted.endsWith(`/${candidate}`);
-      return { path: file.path, score: isSameName ? 1 : 1 + editDistance(candidate, wanted, MAX_DISTANCE) };
+      if (candidate === lowerPath) return { path: file.path, score: 0 };
+      const isSameName = basename(candidate) === basename(lowerPath) || lowerPath.endsWith(`/${candidate}`);
+      return { path: file.path, score: isSameName ? 1 : 1 + editDistance(candidate, lowerPath, MAX_DISTANCE) };
     })
-    .filter(({ score }) => score <= 1 + Math.min(MAX_DISTANCE, Math.floor(wanted.length / 3)))
+    .filter(({ score }) => score <= 1 + Math.min(MAX_DISTANCE, Math.floor(lowerPath.length / 3)))
     .sort((a, b) => a.score - b.score)
     .slice(0, MAX_SUGGESTIONS)
     .map((match) => match.path);

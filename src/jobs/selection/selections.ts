@@ -104,8 +104,8 @@ export class Selections {
   }
 
   #get(id: string): Held {
-    const held = this.#held.get(id);
-    if (held !== undefined) return held;
+    const selection = this.#held.get(id);
+    if (selection !== undefined) return selection;
     // The thread that stored it has stopped.
     throw new AppError('conflict', 'The list of files to send was lost. Nothing was sent. Submit again.');
   }

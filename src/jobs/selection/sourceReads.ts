@@ -52,7 +52,7 @@ export function guessReads(source: string, path: string, main: string): readonly
   const lineOf = lineCounter(source);
   const literals = readLiterals(source, isPython ? PYTHON_TOKENS : JAVASCRIPT_TOKENS);
   const imports = isPython ? pythonImports(source, path, main, lineOf) : [];
-  const named = literals.flatMap((literal, index): PathRead[] => {
+  const reads = literals.flatMap((literal, index): PathRead[] => {
     const before = source.slice(Math.max(0, literal.start - CONTEXT_CHARACTERS), literal.start);
     const line = lineOf(literal.start);
     if (!isPython && JAVASCRIPT_IMPORT.test(before)) {
@@ -68,7 +68,7 @@ export function guessReads(source: string, path: string, main: string): readonly
     const paths = texts.filter(looksLikePath).flatMap((text) => [normalize(text), join(dirname(path), text)]);
     return paths.length === 0 ? [] : [{ line, isImport: false, paths: [...new Set(paths)] }];
   });
-  return [...imports, ...named];
+  return [...imports, ...reads];
 }
 
 function readLiterals(source: string, tokens: RegExp): readonly Literal[] {

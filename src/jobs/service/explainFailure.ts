@@ -138,10 +138,10 @@ function explain(error: unknown, service: string, remedies: Remedies): Explanati
 }
 
 function describeResponse(error: unknown, kind: FailureKind, service: string, remedies: Remedies): string {
-  const given = withoutFullStop(messageOf(error));
+  const causeText = withoutFullStop(messageOf(error));
   // Proxies, and web servers of another kind, respond with pages for browsers.
-  const isPage = /^HTTP \d+: *</.test(given);
-  const message = isPage ? given.slice(0, given.indexOf(':')) : given;
+  const isPage = /^HTTP \d+: *</.test(causeText);
+  const message = isPage ? causeText.slice(0, causeText.indexOf(':')) : causeText;
   if (kind === 'bad-input' && !isPage) return describeRefusal(error, service);
   // Signing in again or re-entering the key would change nothing: the service says what it does not permit.
   if (classifyFailure(error) === 'forbidden') return l10n.t('{0} refused the request ({1}).', service, message);

@@ -12,11 +12,11 @@ import { readNamedBytesSync } from '../../core/files/namedFile.ts';
  * @throws AppError `not-signed-in` if neither exists, `permission` for a key file that others can read or change.
  */
 export function resolveKey(host: string, { env, home }: { env: NodeJS.ProcessEnv; home: string }): string {
-  const own = keyInEnvironment(host, env);
-  if (own !== undefined) return own;
+  const environmentKey = keyInEnvironment(host, env);
+  if (environmentKey !== undefined) return environmentKey;
   const file = join(home, 'keys', hostFileName(host));
-  const stored = readPrivateFile(file)?.trim();
-  if (stored !== undefined && stored !== '') return stored;
+  const fileKey = readPrivateFile(file)?.trim();
+  if (fileKey !== undefined && fileKey !== '') return fileKey;
   if ((env['FARWHARF_API_KEY'] ?? '').trim() === '') {
     const message = `No key is set for ${host}. Set FARWHARF_API_KEY to the key of your account, and FARWHARF_REMOTE_HOST=${host}; or sign in, if the service offers it:  farwharf login --remote ${host}`;
     throw new AppError('not-signed-in', message);

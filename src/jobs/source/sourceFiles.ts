@@ -27,16 +27,16 @@ export class SourceFiles {
   }
 
   /** The file for a path as the output prints it; undefined if it is not in the folder, or after 500 different paths. */
-  async find(printed: string): Promise<PrintedFile | undefined> {
-    const known = this.#found.get(printed);
-    if (known !== undefined || this.#found.size >= MAX_FILES) return known;
-    const found = this.#search(printed);
-    this.#found.set(printed, found);
+  async find(printedPath: string): Promise<PrintedFile | undefined> {
+    const search = this.#found.get(printedPath);
+    if (search !== undefined || this.#found.size >= MAX_FILES) return search;
+    const found = this.#search(printedPath);
+    this.#found.set(printedPath, found);
     return found;
   }
 
-  async #search(printed: string): Promise<PrintedFile | undefined> {
-    for (const path of workspacePaths(printed)) {
+  async #search(printedPath: string): Promise<PrintedFile | undefined> {
+    for (const path of workspacePaths(printedPath)) {
       const file = join(this.#folder, path);
       const stats = await stat(file).catch(() => undefined);
       if (stats?.isFile()) return { path, file, isChanged: stats.mtimeMs > this.#submittedAt };

@@ -17,9 +17,9 @@ const JAVA_FILE = /\.(?:java|kt|scala|groovy)$/;
  * The paths in the submitted folder that a printed path may stand for, with `/`, the most specific first. A job runs in another folder
  * than the one that was submitted, whose path no service reports, so leading folders are dropped one by one.
  */
-export function workspacePaths(printed: string): string[] {
-  if (FOREIGN.test(printed)) return [];
-  const path = withoutScheme(printed).replaceAll('\\', '/');
+export function workspacePaths(printedPath: string): string[] {
+  if (FOREIGN.test(printedPath)) return [];
+  const path = withoutScheme(printedPath).replaceAll('\\', '/');
   const parts = path.split('/').filter((part) => part !== '' && part !== '.');
   if (parts.includes('..') || parts.length === 0 || parts.length > MAX_FOLDERS) return [];
   if (/^(?:\/|[A-Za-z]:)/.test(path)) return parts.map((_, index) => parts.slice(index).join('/'));

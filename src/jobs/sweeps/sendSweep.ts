@@ -98,8 +98,8 @@ type Step =
   | { readonly type: 'wait'; readonly reason: 'concurrency' | 'cost' };
 
 function nextStep(sweep: Sweep, records: readonly JobRecord[]): Step {
-  const known = new Set(records.map(({ id }) => id));
-  const draft = sweep.drafts.find(({ id }) => !known.has(id));
+  const recordIds = new Set(records.map(({ id }) => id));
+  const draft = sweep.drafts.find(({ id }) => !recordIds.has(id));
   if (draft === undefined) return { type: 'end', reason: 'all-sent' };
   const unfinished = records.filter((record) => !isOver(record)).length;
   if (sweep.concurrency !== null && unfinished >= sweep.concurrency) return { type: 'wait', reason: 'concurrency' };

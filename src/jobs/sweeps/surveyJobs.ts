@@ -24,7 +24,7 @@ export async function surveyJobs(
   signal: AbortSignal,
 ): Promise<readonly JobRecord[]> {
   await ledger.settleAbandoned();
-  const known = await ledger.list({ sweep: sweepId, withRemoved: true, limit: MOST_SWEEP_JOBS });
+  const records = await ledger.list({ sweep: sweepId, withRemoved: true, limit: MOST_SWEEP_JOBS });
   const current: JobRecord[] = [];
   const survey = async (record: JobRecord): Promise<void> => {
     signal.throwIfAborted();
@@ -32,8 +32,8 @@ export async function surveyJobs(
     if (settled.jobId === null && isOver(settled)) await ledger.delete(settled.id);
     else current.push(isActive(settled) ? await refreshJob({ ledger, service }, settled, signal) : settled);
   };
-  for (let start = 0; start < known.length; start += AT_ONCE) {
-    await Promise.all(known.slice(start, start + AT_ONCE).map(survey));
+  for (let start = 0; start < records.length; start += AT_ONCE) {
+    await Promise.all(records.slice(start, start + AT_ONCE).map(survey));
   }
   return current;
 }

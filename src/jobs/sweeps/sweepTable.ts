@@ -66,8 +66,9 @@ export function bestRow(rows: readonly SweepRow[], ranking: Ranking): SweepRow {
   if (best !== undefined && Number.isFinite(best.metrics.get(ranking.metric)?.last)) return best;
   const names = metricNames(rows);
   const guess = nearest(ranking.metric, names);
-  const known = names.length === 0 ? 'Its jobs have printed no metrics.' : `Metrics: ${names.slice(0, 20).join(', ')}.`;
+  const choices =
+    names.length === 0 ? 'Its jobs have printed no metrics.' : `Metrics: ${names.slice(0, 20).join(', ')}.`;
   const hint = guess === undefined ? '' : ` Did you mean ${guess}?`;
-  const sentence = `No job of this sweep that succeeded has a value of ${ranking.metric}.${hint} ${known}`;
+  const sentence = `No job of this sweep that succeeded has a value of ${ranking.metric}.${hint} ${choices}`;
   throw new AppError('missing', printableLine(sentence));
 }

@@ -66,8 +66,8 @@ export async function fetchNode(
 ): Promise<Buffer> {
   const folder = join(home, 'node');
   const file = join(folder, `${name}-${NODE_VERSION}.tgz`);
-  const stored = await readFile(file).catch(() => undefined);
-  if (stored !== undefined && integrityOf(stored) === integrity) return stored;
+  const cachedPackage = await readFile(file).catch(() => undefined);
+  if (cachedPackage !== undefined && integrityOf(cachedPackage) === integrity) return cachedPackage;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const way = 'or name a Node.js that is installed on the machine with --node PATH.';
   const outcome = await runNpm(['pack', `${name}@${NODE_VERSION}`], { cwd: folder, env, signal });

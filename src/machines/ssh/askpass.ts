@@ -35,8 +35,8 @@ export async function startAskpass({ node, client, answer }: AskpassOptions): Pr
   const command = [node, client, socket].map(shellWord).join(' ');
   await writeFile(script, `#!/bin/sh\nELECTRON_RUN_AS_NODE=1 exec ${command} "$1"\n`, { mode: 0o700 });
   const reply = async (connection: Socket): Promise<void> => {
-    const given = await answer((await text(connection)).slice(0, MAX_QUESTION));
-    connection.end(given === undefined ? '' : `=${given}`);
+    const response = await answer((await text(connection)).slice(0, MAX_QUESTION));
+    connection.end(response === undefined ? '' : `=${response}`);
   };
   const server = createServer({ allowHalfOpen: true }, (connection) => {
     reply(connection).catch(() => connection.destroy());

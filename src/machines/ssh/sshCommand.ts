@@ -58,8 +58,11 @@ function sshOptions({ home, env }: SshClient, target: SshTarget): readonly strin
  * the same private address behind different ProxyCommands, or with keys of their own in `HostKeyAlias`, would share a connection.
  */
 function controlName({ destination, configFile = '' }: SshTarget): string {
-  const own = createHash('sha256').update(`${configFile}\0${destination}`).digest('hex').slice(0, TARGET_HASH_LENGTH);
-  return `${own}-%C`;
+  const targetHash = createHash('sha256')
+    .update(`${configFile}\0${destination}`)
+    .digest('hex')
+    .slice(0, TARGET_HASH_LENGTH);
+  return `${targetHash}-%C`;
 }
 
 /** A folder whose sockets have short enough paths, which only this user can enter; undefined if there is none. */

@@ -58,8 +58,8 @@ export async function openSession(call: SshCall, nonce: string, script: string):
   signal?.throwIfAborted();
   const child = startSsh(client, target, script);
   child.stdin.on('error', () => {}); // reported by the exit of ssh
-  let printed = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (printed = (printed + text).slice(-MAX_STDERR)));
+  let output = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output = (output + text).slice(-MAX_STDERR)));
   const onAbort = (): void => endSession(child);
   signal?.addEventListener('abort', onAbort, { once: true });
   let isLate = false;
@@ -69,13 +69,13 @@ export async function openSession(call: SshCall, nonce: string, script: string):
   }, readyMs);
   try {
     const line = await readLine(child, nonce, machine);
-    if (line !== undefined) return { line, child, stderr: () => printed };
+    if (line !== undefined) return { line, child, stderr: () => output };
     await exitOf(child);
     if (signal?.aborted === true) throw abortReason(signal);
     if (isLate) throw notReady(machine, readyMs);
     const { exitCode } = child;
     const isOfShell = exitCode !== null && exitCode !== SSH_FAILED;
-    throw isOfShell ? shellFailure(machine, printed, exitCode) : sshFailure(machine, printed);
+    throw isOfShell ? shellFailure(machine, output, exitCode) : sshFailure(machine, output);
   } catch (error) {
     endSession(child);
     if (systemCode(error) === 'ENOENT') {

@@ -102,10 +102,10 @@ export class EventDecoder {
   }
 
   #takeHeld(): Uint8Array[] {
-    const held = this.#held;
+    const pending = this.#held;
     this.#held = [];
     this.#heldBytes = 0;
-    return held;
+    return pending;
   }
 
   #setText(parts: readonly Uint8Array[]): void {

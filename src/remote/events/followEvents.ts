@@ -124,6 +124,6 @@ async function* toAsync(marks: readonly number[]): AsyncGenerator<number, void> 
 }
 
 function isOver(state: unknown): boolean {
-  const known = typeof state === 'string' ? stateOfWord(state) : undefined;
-  return known !== undefined && isFinalState(known);
+  const jobState = typeof state === 'string' ? stateOfWord(state) : undefined;
+  return jobState !== undefined && isFinalState(jobState);
 }

@@ -260,14 +260,14 @@ function readBeforeWriteError(socket: Socket): () => void {
       else if (socket.readableEnded) done(error);
       else socket.once('end', () => done(error));
     };
-  const own = {
+  const ownHeaders = {
     _write: (chunk: unknown, encoding: BufferEncoding, done: Done) => write(chunk, encoding, afterReading(done)),
     ...(writev && {
       _writev: (chunks: Parameters<typeof writev>[0], done: Done) => writev(chunks, afterReading(done)),
     }),
   };
-  Object.assign(socket, own);
+  Object.assign(socket, ownHeaders);
   return () => {
-    for (const name of Object.keys(own)) Reflect.deleteProperty(socket, name);
+    for (const name of Object.keys(ownHeaders)) Reflect.deleteProperty(socket, name);
   };
 }

@@ -83,16 +83,16 @@ async function* withFirst(first: Uint8Array, rest: AsyncIterator<Uint8Array>): A
 async function failureOf(response: HttpResponse, redactor: Redactor): Promise<RemoteError> {
   const { status } = response;
   const detail = tidy(await readDetail(response), redactor);
-  const sent = { detail: detail || undefined };
+  const problem = { detail: detail || undefined };
   const failure = classifyStatus(status);
   if (failure === 'unauthorized' || failure === 'forbidden') {
-    return new AuthError(status, `HTTP ${status}: ${detail || 'invalid or revoked API key'}`, sent);
+    return new AuthError(status, `HTTP ${status}: ${detail || 'invalid or revoked API key'}`, problem);
   }
-  if (failure === 'unpaid') return new InsufficientCreditsError(status, detail || 'not enough credits', sent);
+  if (failure === 'unpaid') return new InsufficientCreditsError(status, detail || 'not enough credits', problem);
   const reason = tidy(response.statusText, redactor) || STATUS_CODES[status] || 'unknown status';
   const wait = parseRetryAfter(response.header('retry-after'), Date.now());
   const retryAfter = wait === undefined ? undefined : Math.ceil(wait / 1_000);
-  return new RemoteError(status, `HTTP ${status}: ${detail || reason}`, { ...sent, retryAfter });
+  return new RemoteError(status, `HTTP ${status}: ${detail || reason}`, { ...problem, retryAfter });
 }
 
 /** The `detail` of a JSON body, else the body's text; empty if the connection breaks. */

@@ -79,7 +79,7 @@ export class Transport {
   #start(exchange: Exchange, call: Call): Promise<HttpResponse> {
     const onSocket = (socket: Socket): void => {
       // No listeners, because clients share the sockets of a global agent, and Node warns of a leak above ten listeners.
-      for (const known of this.#sockets) if (known.destroyed) this.#sockets.delete(known);
+      for (const openSocket of this.#sockets) if (openSocket.destroyed) this.#sockets.delete(openSocket);
       this.#sockets.add(socket);
     };
     const by = this.#fetch ?? { routes: this.#routes, onSocket };

@@ -70,25 +70,25 @@ export interface BatchEntry {
  */
 export async function* entriesIn(body: AsyncIterable<Uint8Array>): AsyncGenerator<BatchEntry | undefined, void> {
   let memory = Buffer.alloc(0);
-  let held: Buffer = memory;
+  let buffer: Buffer = memory;
   for await (const chunk of body) {
-    const joined = Buffer.concat([held, chunk]);
+    const bytes = Buffer.concat([buffer, chunk]);
     freeMemory(memory);
-    memory = joined;
-    held = joined;
+    memory = bytes;
+    buffer = bytes;
     let start = 0;
-    while (held.length - start >= PIECE_HEADER_BYTES) {
+    while (buffer.length - start >= PIECE_HEADER_BYTES) {
       const begin = start + PIECE_HEADER_BYTES;
-      const bytes = held.readUInt32LE(start + NAME_BYTES);
+      const bytes = buffer.readUInt32LE(start + NAME_BYTES);
       if (bytes > MAX_FRAME_BYTES) {
         yield undefined;
         return;
       }
-      if (held.length < begin + bytes) break;
-      yield { name: held.subarray(start, start + NAME_BYTES), frame: held.subarray(begin, begin + bytes) };
+      if (buffer.length < begin + bytes) break;
+      yield { name: buffer.subarray(start, start + NAME_BYTES), frame: buffer.subarray(begin, begin + bytes) };
       start = begin + bytes;
     }
-    held = held.subarray(start);
+    buffer = buffer.subarray(start);
   }
-  if (held.length > 0) yield undefined;
+  if (buffer.length > 0) yield undefined;
 }

@@ -121,7 +121,7 @@ function streamFile(file: FileHandle, pieces: FilePieces): Readable {
   const { head, tail, offset, size, isReusing } = pieces;
   const ring: Buffer[] = [];
   let read = offset;
-  let sent = offset;
+  let position = offset;
   let hasBegun = false;
 
   const readNext = async (): Promise<Buffer> => {
@@ -152,7 +152,7 @@ function streamFile(file: FileHandle, pieces: FilePieces): Readable {
       stream.push(head);
       return;
     }
-    if (sent > offset) pieces.onSent(sent);
+    if (position > offset) pieces.onSent(position);
     const piece = await next;
     if (piece === undefined) {
       await pieces.onEnd();
@@ -160,7 +160,7 @@ function streamFile(file: FileHandle, pieces: FilePieces): Readable {
       stream.push(null);
       return;
     }
-    sent += piece.length;
+    position += piece.length;
     readAhead();
     stream.push(piece);
   };

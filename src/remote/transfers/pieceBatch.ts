@@ -73,10 +73,10 @@ export class PieceBatch {
 
   /** Takes all pieces as the body of a request. The body is valid until the one after the next is taken. */
   async take(): Promise<Buffer> {
-    const taken = this.#entries;
+    const batchEntries = this.#entries;
     this.#entries = [];
     this.#bytes = 0;
-    const entries = await Promise.all(taken);
+    const entries = await Promise.all(batchEntries);
     const body = this.#join(entries.flatMap(({ parts }) => parts));
     for (const { free } of entries) free();
     return body;

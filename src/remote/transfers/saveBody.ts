@@ -88,12 +88,12 @@ async function* inChunks(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   let filled = 0;
   for await (const bytes of body) {
-    let taken = 0;
-    while (taken < bytes.length) {
-      const part = bytes.subarray(taken, taken + CHUNK_BYTES - filled);
+    let offset = 0;
+    while (offset < bytes.length) {
+      const part = bytes.subarray(offset, offset + CHUNK_BYTES - filled);
       buffer.set(part, filled);
       filled += part.length;
-      taken += part.length;
+      offset += part.length;
       if (filled === CHUNK_BYTES) {
         yield buffer;
         filled = 0;

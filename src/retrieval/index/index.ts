@@ -182,8 +182,8 @@ export class Index implements Disposable {
    */
   sync(files: readonly ListedFile[], options: SyncOptions = {}): Promise<SyncSummary> {
     return this.#turns.run(async () => {
-      const listed = new Set(files.map(({ path }) => path));
-      const removed = [...this.sources()].map(({ path }) => path).filter((path) => !listed.has(path));
+      const paths = new Set(files.map(({ path }) => path));
+      const removed = [...this.sources()].map(({ path }) => path).filter((path) => !paths.has(path));
       const tasks = this.#tasksOf(files);
       const changed = tasks.filter(({ knownHash }) => knownHash !== undefined).length;
       if (removed.length > 0) await this.remove(removed);

@@ -117,12 +117,12 @@ function hitsAsIs(
   index: SearchedIndex,
 ): readonly IndexHit[] {
   const terms = withRelated(toTermQuery(query, index.analyzer));
-  const wanted = near.filter(({ path }) => query.paths.accepts(path));
-  const least = isByPlace ? (wanted.length === 0 ? 0 : MIXED_DEPTH) : Math.max(RANKED_DEPTH, DEPTH_PER_FILE * limit);
+  const accepted = near.filter(({ path }) => query.paths.accepts(path));
+  const least = isByPlace ? (accepted.length === 0 ? 0 : MIXED_DEPTH) : Math.max(RANKED_DEPTH, DEPTH_PER_FILE * limit);
   let most = limit < 1 ? 0 : Math.max(limit, least);
   for (let tries = 1; ; ) {
     const matches = index.segments.search(terms, most);
-    const chunks = joinNear(matches, wanted, (path) => index.segments.source(path));
+    const chunks = joinNear(matches, accepted, (path) => index.segments.source(path));
     const candidates = isByPlace ? rankedPlaces(chunks) : rankedFiles(chunks, { query, terms, index });
     const { hits, stale } = readHits(candidates, { terms: terms.terms, phrases: query.phrases, limit }, index);
     if (stale.length > 0 && tries < SEARCH_TRIES) {
@@ -145,13 +145,13 @@ function rankedFiles(
   { query, terms, index }: { readonly query: Query; readonly terms: TermQuery; readonly index: SearchedIndex },
 ): readonly Candidate[] {
   const weights = index.segments.weigh(terms.terms);
-  const wanted = wantedRoles(query.text, !query.paths.acceptsAll);
+  const roles = wantedRoles(query.text, !query.paths.acceptsAll);
   const defining = definingChunks(terms, index);
   const mentions = fileMentions(query.text);
   const mentioned = mentionedFiles(mentions, mentions.length === 0 ? [] : pathsOf(index, query.paths));
   const all = [...chunks, ...withoutMatches(mentioned, chunks, index)];
   const votes = index.history.votes(terms);
-  const facts = { terms: terms.terms, weights, wanted, defining, mentioned, votes };
+  const facts = { terms: terms.terms, weights, wanted: roles, defining, mentioned, votes };
   return rankFiles(all, facts, index.paths).map((file) => ({
     ...atLine(file, mentioned.get(file.path)?.line, index),
     isOrdered: file.reasons.definition > 0 || file.reasons.mention > 0,

@@ -86,35 +86,35 @@ export function correct(text: string, corrections: Corrections): string {
   return corrected;
 }
 
-function bestEdit(word: string, analyzer: WordAnalyzer, known: KnownTerms): string | undefined {
+function bestEdit(word: string, analyzer: WordAnalyzer, terms: KnownTerms): string | undefined {
   const seen = new Set<string>();
   let [best, most]: [string | undefined, number] = [undefined, 0];
-  for (const edit of edits(word, reachOf(word, known))) {
+  for (const edit of edits(word, reachOf(word, terms))) {
     const term = analyzer.wholeTerm(edit);
     if (term === undefined || seen.has(term)) continue;
     seen.add(term);
-    const holders = known.holdersOf(term) * (edit[0] === word[0] ? SAME_START : 1);
-    const likelihood = holders > 0 && isDefined(edit, known) ? DEFINED * holders : holders;
+    const holders = terms.holdersOf(term) * (edit[0] === word[0] ? SAME_START : 1);
+    const likelihood = holders > 0 && isDefined(edit, terms) ? DEFINED * holders : holders;
     if (likelihood > most) [best, most] = [edit, likelihood];
   }
   return best;
 }
 
 /** The position up to which a word can be edited: the text before an edit must be a prefix of a term, or of a word with a shorter stem. */
-function reachOf(word: string, known: KnownTerms): number {
+function reachOf(word: string, terms: KnownTerms): number {
   const start = word.search(/[^_$]/); // terms begin behind these
   let [low, high] = [Math.max(0, start), word.length];
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (known.hasPrefix(word.slice(start, middle))) low = middle;
+    if (terms.hasPrefix(word.slice(start, middle))) low = middle;
     else high = middle - 1;
   }
   return Math.min(word.length, low + LONGEST_ENDING);
 }
 
-function isDefined(name: string, known: KnownTerms): boolean {
+function isDefined(name: string, terms: KnownTerms): boolean {
   return [definitionTerm(name), ...otherDefinitionTerms(name)].some(
-    (term) => term !== undefined && known.holdersOf(term) > 0,
+    (term) => term !== undefined && terms.holdersOf(term) > 0,
   );
 }
 

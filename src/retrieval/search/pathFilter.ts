@@ -35,8 +35,10 @@ export class PathFilter {
   /** Accepts a name of a language or an extension, in any case. */
   withLanguage(name: string, isWanted: boolean, languages: readonly Language[] = LANGUAGES): PathFilter {
     const lower = name.toLowerCase();
-    const named = languages.filter(({ names }) => names.includes(lower)).flatMap(({ extensions }) => extensions);
-    const ends = new Set(named.length > 0 ? named : [lower]);
+    const extensionsOfLanguage = languages
+      .filter(({ names }) => names.includes(lower))
+      .flatMap(({ extensions }) => extensions);
+    const ends = new Set(extensionsOfLanguage.length > 0 ? extensionsOfLanguage : [lower]);
     const matches = (path: string): boolean => ends.has(path.slice(path.lastIndexOf('.') + 1));
     return new PathFilter(this.#paths, [...this.#languages, { matches, isWanted }]);
   }

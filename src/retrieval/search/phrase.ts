@@ -14,18 +14,18 @@ export function holdsPhrases(text: string, phrases: readonly string[]): boolean 
   if (phrases.length === 0) return true;
   const words = wordsOf(text);
   return phrases.every((phrase) => {
-    const wanted = wordsOf(phrase);
+    const phraseWords = wordsOf(phrase);
     return words.some((_, at) =>
-      wanted.every((word, index) => isWordAt(words[at + index], word, index, wanted.length)),
+      phraseWords.every((word, index) => isWordAt(words[at + index], word, index, phraseWords.length)),
     );
   });
 }
 
-function isWordAt(found: string | undefined, wanted: string, index: number, count: number): boolean {
-  if (found === undefined || found === wanted || !hasJoinedWords(wanted)) return found === wanted;
-  if (count === 1) return found.includes(wanted);
-  if (index === 0) return found.endsWith(wanted);
-  return index === count - 1 && found.startsWith(wanted);
+function isWordAt(found: string | undefined, phraseWord: string, index: number, count: number): boolean {
+  if (found === undefined || found === phraseWord || !hasJoinedWords(phraseWord)) return found === phraseWord;
+  if (count === 1) return found.includes(phraseWord);
+  if (index === 0) return found.endsWith(phraseWord);
+  return index === count - 1 && found.startsWith(phraseWord);
 }
 
 function wordsOf(text: string): string[] {

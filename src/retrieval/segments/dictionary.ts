@@ -33,10 +33,10 @@ export class Dictionary {
   }
 
   /** The offset of a term's postings; -1 if the term does not exist. The term is given in UTF-8. */
-  find(wanted: Uint8Array): number {
+  find(term: Uint8Array): number {
     const { bytes } = this;
     const reader = this.#reader;
-    const group = this.groupOf(wanted);
+    const group = this.groupOf(term);
     reader.at = this.groups[group] ?? 0;
     let start = this.starts[group] ?? 0;
     let equal = 0; // the length of the prefix that the wanted term shares with the term before, which sorts before it
@@ -47,8 +47,8 @@ export class Dictionary {
       if (shared < equal) return -1;
       const end = reader.at + size;
       if (shared === equal) {
-        for (let at = reader.at; at < end && bytes[at] === wanted[equal]; at += 1) equal += 1;
-        if (equal === wanted.length && equal === shared + size) return start;
+        for (let at = reader.at; at < end && bytes[at] === term[equal]; at += 1) equal += 1;
+        if (equal === term.length && equal === shared + size) return start;
       }
       reader.at = end;
       start += reader.varint();
@@ -56,15 +56,15 @@ export class Dictionary {
     return -1;
   }
 
-  /** The last group whose first term does not sort after `wanted`, or the first group. */
-  groupOf(wanted: Uint8Array): number {
+  /** The last group whose first term does not sort after `term`, or the first group. */
+  groupOf(term: Uint8Array): number {
     const keys = (this.#keys ??= this.#makeKeys());
-    const key = keyOf(wanted, 0, wanted.length);
+    const key = keyOf(term, 0, term.length);
     let [low, high] = [0, keys.length - 1];
     while (low < high) {
       const middle = (low + high + 1) >> 1;
       const difference = (keys[middle] ?? 0) - key;
-      if ((difference === 0 ? this.#compareFirst(middle, wanted) : difference) <= 0) low = middle;
+      if ((difference === 0 ? this.#compareFirst(middle, term) : difference) <= 0) low = middle;
       else high = middle - 1;
     }
     return low;
@@ -72,9 +72,9 @@ export class Dictionary {
 
   /** The terms that begin with `prefix`, in order. */
   *withPrefix(prefix: string): Generator<TermPlace, void> {
-    const wanted = Buffer.from(prefix);
+    const prefixBytes = Buffer.from(prefix);
     const cursor = new DictionaryCursor(this);
-    for (cursor.seek(wanted); cursor.isValid && cursor.startsWith(wanted); cursor.next()) {
+    for (cursor.seek(prefixBytes); cursor.isValid && cursor.startsWith(prefixBytes); cursor.next()) {
       yield { term: cursor.term.toString('utf8', 0, cursor.size), start: cursor.start };
     }
   }
@@ -88,11 +88,11 @@ export class Dictionary {
     });
   }
 
-  #compareFirst(group: number, wanted: Uint8Array): number {
+  #compareFirst(group: number, term: Uint8Array): number {
     const reader = this.#reader;
     reader.at = (this.groups[group] ?? 0) + 1;
     const size = reader.varint();
-    return compareBytes(this.bytes, reader.at, size, wanted, wanted.length);
+    return compareBytes(this.bytes, reader.at, size, term, term.length);
   }
 }
 
@@ -132,10 +132,10 @@ export class DictionaryCursor {
     this.#reader = new ByteReader(dictionary.bytes);
   }
 
-  /** Moves to the first term that does not sort before `wanted`. */
-  seek(wanted: Uint8Array): void {
-    this.#open(this.#dictionary.groupOf(wanted));
-    while (this.isValid && this.compare(wanted) < 0) this.next();
+  /** Moves to the first term that does not sort before `term`. */
+  seek(term: Uint8Array): void {
+    this.#open(this.#dictionary.groupOf(term));
+    while (this.isValid && this.compare(term) < 0) this.next();
   }
 
   /** Moves to the next term, or from the start to the first. */

@@ -144,8 +144,11 @@ export class FolderVectors implements Disposable {
       texts.add(key);
       characters += text.length;
     }
-    const known = this.#locations.chunkCount - texts.size;
-    return estimateEmbedding({ texts: texts.size, known, characters }, this.#embedder.dollarsPerMillionTokens);
+    const embeddedCount = this.#locations.chunkCount - texts.size;
+    return estimateEmbedding(
+      { texts: texts.size, known: embeddedCount, characters },
+      this.#embedder.dollarsPerMillionTokens,
+    );
   }
 
   /**
@@ -209,10 +212,10 @@ export class FolderVectors implements Disposable {
   /** Finds the locations of the texts. New ones count as missing at once, because a search may come before the rest is located. */
   async #locate(sources: Iterable<Source>, signal: AbortSignal | undefined): Promise<void> {
     const yielder = new Yielder(signal);
-    const gone = new Set(this.#locations.paths);
+    const removedPaths = new Set(this.#locations.paths);
     for (const { path, hash: wanted, status } of sources) {
       if (!hasChunks(status)) continue;
-      gone.delete(path);
+      removedPaths.delete(path);
       if (this.#locations.file(path)?.hash === wanted) continue;
       if (yielder.isDue) await yielder.pause();
       const file = readIndexedFile(this.#root, path);
@@ -221,7 +224,7 @@ export class FolderVectors implements Disposable {
       if (file === undefined) this.#locations.delete(path);
       else this.#locations.set(path, { hash: file.source.hash, keys });
     }
-    for (const path of gone) this.#locations.delete(path);
+    for (const path of removedPaths) this.#locations.delete(path);
     this.#count();
   }
 
@@ -230,15 +233,15 @@ export class FolderVectors implements Disposable {
     signal: AbortSignal | undefined,
   ): AsyncGenerator<{ readonly key: string; readonly text: string }, void> {
     const yielder = new Yielder(signal);
-    const given = new Set<string>();
-    const isMissing = (key: string): boolean => this.#isMissing(key) && !given.has(key);
+    const keys = new Set<string>();
+    const isMissing = (key: string): boolean => this.#isMissing(key) && !keys.has(key);
     for (const path of this.#locations.paths) {
       if (yielder.isDue) await yielder.pause();
       if (!this.#locations.file(path)?.keys.some(isMissing)) continue;
       for (const { text } of readIndexedFile(this.#root, path)?.chunks ?? ([] as Chunk[])) {
         const key = textKey(text);
         if (!this.#locations.hasKey(key) || !isMissing(key)) continue;
-        given.add(key);
+        keys.add(key);
         yield { key, text };
       }
     }
@@ -290,8 +293,8 @@ class QueryVectors {
 
   /** @throws the embedder's AppError at once if it is busy, because a user is waiting; the signal's reason on abort. */
   async vectorOf(query: string, signal: AbortSignal | undefined): Promise<Float32Array> {
-    const known = this.#vectors.get(query);
-    if (known !== undefined) return known;
+    const cachedVector = this.#vectors.get(query);
+    if (cachedVector !== undefined) return cachedVector;
     const [vector] = await this.#embedder.embed([query], { signal, retries: 0 });
     if (vector === undefined) throw new AppError('corrupt', `${this.#embedder.id} returned no vector for the query.`);
     setNewest(this.#vectors, query, vector, REMEMBERED);

@@ -39,13 +39,13 @@ export function proseStems(text: string, language: ProseLanguage): string {
 }
 
 /** The terms of an index for the stems of words, in those languages in which it has prose. */
-export function inflectionTerms(words: readonly string[], known: KnownTerms): readonly string[] {
-  const languages = PROSE_LANGUAGES.filter((language) => known.holdersOf(languageTerm(language)) > 0);
+export function inflectionTerms(words: readonly string[], indexTerms: KnownTerms): readonly string[] {
+  const languages = PROSE_LANGUAGES.filter((language) => indexTerms.holdersOf(languageTerm(language)) > 0);
   const terms = new Set<string>();
   for (const language of languages) {
     for (const word of words) {
       const term = proseStemTerm(word, language);
-      if (term !== undefined && known.holdersOf(term) > 0) terms.add(term);
+      if (term !== undefined && indexTerms.holdersOf(term) > 0) terms.add(term);
     }
   }
   return [...terms];

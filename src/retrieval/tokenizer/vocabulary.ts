@@ -72,9 +72,9 @@ export class Vocabulary {
     }
     list.count = (spansEnd - spans) / 8;
     list.buffer.reserve(4 * list.count, 0);
-    const known = words.end;
+    const nextWord = words.end;
     words.find(spans, list.count, list.buffer.address);
-    if (words.end !== known) this.terms.add(known);
+    if (words.end !== nextWord) this.terms.add(nextWord);
   }
 
   #count(found: number, count: number, weight: number): number {

@@ -97,19 +97,19 @@ export const jobOperations = {
     input: jobId,
     output: jobDetails,
     async run({ store, data }, { job_id: id }) {
-      const stored = findJob(store, id);
-      const folder = new JobFiles(filesFolderOf(data)).folder(stored.id);
+      const storedJob = findJob(store, id);
+      const folder = new JobFiles(filesFolderOf(data)).folder(storedJob.id);
       // A job that is not isolated can write this file.
-      const claim = stored.finishedAt === null ? await readClaim(folder.claim).catch(() => undefined) : undefined;
-      const { filesRemovedAt } = stored;
+      const claim = storedJob.finishedAt === null ? await readClaim(folder.claim).catch(() => undefined) : undefined;
+      const { filesRemovedAt } = storedJob;
       return {
-        ...showAdminJob(stored),
-        account_name: store.accounts.get(stored.account).name,
+        ...showAdminJob(storedJob),
+        account_name: store.accounts.get(storedJob.account).name,
         runner_pid: claim?.pid ?? null,
         folder: existsSync(folder.path) ? folder.path : null,
         files_removed_at: showAdminTime(filesRemovedAt),
         disk_bytes: (await folderBytes([folder.path], { timeoutMs: DISK_TIMEOUT_MS })).get(folder.path) ?? 0,
-        usage: usageOf(store.events.usage(stored.number), stored.startedAt),
+        usage: usageOf(store.events.usage(storedJob.number), storedJob.startedAt),
       };
     },
   }),
@@ -125,8 +125,8 @@ export const jobOperations = {
       return showAdminJob(findJob(store, id));
     },
     async afterwards({ store, data, cancel = (job) => stopRunner(data, job) }, { job_id: id }) {
-      const stored = findJob(store, id);
-      if (stored.finishedAt === null) await cancel(stored);
+      const storedJob = findJob(store, id);
+      if (storedJob.finishedAt === null) await cancel(storedJob);
       return showAdminJob(findJob(store, id));
     },
   }),
@@ -177,12 +177,12 @@ function findJob(store: Store, id: string): StoredJob {
   throw new AppError('missing', `Job "${id.slice(0, 64)}" does not exist. List jobs with:  farwharf admin jobs`);
 }
 
-function showAdminJob(stored: StoredJob): AdminJob {
+function showAdminJob(storedJob: StoredJob): AdminJob {
   return {
-    ...showJob(stored),
-    account_id: stored.account,
-    key_id: stored.keyId,
-    executor_id: stored.executorId,
-    cancel_reason: stored.cancelReason,
+    ...showJob(storedJob),
+    account_id: storedJob.account,
+    key_id: storedJob.keyId,
+    executor_id: storedJob.executorId,
+    cancel_reason: storedJob.cancelReason,
   };
 }

@@ -35,8 +35,8 @@ export type OperationOutput<Name extends OperationName> = z.output<Operations[Na
  * @throws AppError `missing` for an unknown operation, `bad-input` that names what is wrong in the input, or the operation's own.
  */
 export async function runOperation(context: AdminContext, name: string, input: unknown): Promise<unknown> {
-  const known: Readonly<Record<string, Operation>> = OPERATIONS;
-  const operation = Object.hasOwn(known, name) ? known[name] : undefined;
+  const operations: Readonly<Record<string, Operation>> = OPERATIONS;
+  const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
   if (operation === undefined) {
     throw new AppError('missing', `This service does not support ${name}. Its version may differ from the command's.`);
   }
@@ -51,8 +51,8 @@ export async function runOperation(context: AdminContext, name: string, input: u
 
 /** Whether an operation changes something; false for an unknown one. */
 export function isChange(name: string): boolean {
-  const known: Readonly<Record<string, Operation>> = OPERATIONS;
-  return Object.hasOwn(known, name) && known[name]?.audit !== undefined;
+  const operations: Readonly<Record<string, Operation>> = OPERATIONS;
+  return Object.hasOwn(operations, name) && operations[name]?.audit !== undefined;
 }
 
 /** Runs an operation together with its entry in the audit trail: without the entry, it changes nothing. */

@@ -41,15 +41,15 @@ export function findHierarchies(
 ): readonly Hierarchy[] {
   return texts.mounts.split('\n').flatMap((line) => {
     const mount = mountOf(line);
-    const own = mount && ownGroup(mount, texts.groups);
-    if (mount === undefined || own === undefined) return [];
-    const base = mount.version === 1 ? own : baseBeside(own);
+    const group = mount && ownGroup(mount, texts.groups);
+    if (mount === undefined || group === undefined) return [];
+    const base = mount.version === 1 ? group : baseBeside(group);
     if (base === undefined || !isWritable(base)) return [];
     const controllers =
       mount.version === 1 ? mount.controllers : readText(join(base, 'cgroup.controllers')).trim().split(' ');
     const used = USED.filter((each) => controllers.includes(each));
     if (mount.version === 1 && used.length === 0) return [];
-    return [{ version: mount.version, controllers: used, mountPoint: mount.mountPoint, own, base }];
+    return [{ version: mount.version, controllers: used, mountPoint: mount.mountPoint, own: group, base }];
   });
 }
 
@@ -76,10 +76,10 @@ function ownGroup({ version, root, mountPoint, controllers }: Mount, groups: str
   return undefined;
 }
 
-function baseBeside(own: string): string | undefined {
+function baseBeside(group: string): string | undefined {
   // The root of the machine has no type, and is the only group that may have processes beside limits.
-  if (!existsSync(join(own, 'cgroup.type'))) return own;
-  return basename(own) === SERVICE_GROUP ? dirname(own) : undefined;
+  if (!existsSync(join(group, 'cgroup.type'))) return group;
+  return basename(group) === SERVICE_GROUP ? dirname(group) : undefined;
 }
 
 function isWritable(folder: string): boolean {

@@ -85,18 +85,19 @@ export class AccountPieces {
   async add(pieces: readonly NewPiece[], maxBytes: number): Promise<void> {
     const { parts, pack } = encodePack(pieces);
     // Counted before it is written, because others are added meanwhile.
-    const counted = countedBytes(pack);
-    this.#bytes += counted;
+    const packBytes = countedBytes(pack);
+    this.#bytes += packBytes;
     try {
       await this.#writing(() => this.#makeRoom(maxBytes, pieces.length));
-      const made = await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+      const firstCreated = await mkdir(this.#folder, { recursive: true, mode: 0o700 });
       const time = String(Date.now()).padStart(15, '0');
       const path = join(this.#folder, `${time}-${randomUUID()}.pack`);
       await writeAtomically(path, parts, { isDurable: true });
-      if (made !== undefined) for (let up = this.#folder; up !== dirname(made); ) await syncFolder((up = dirname(up)));
+      if (firstCreated !== undefined)
+        for (let up = this.#folder; up !== dirname(firstCreated); ) await syncFolder((up = dirname(up)));
       this.#insert(path, pack);
     } finally {
-      this.#bytes -= counted;
+      this.#bytes -= packBytes;
     }
   }
 

@@ -93,11 +93,11 @@ export class ContentStore {
       freePiece(piece);
     }
     const all = [...checked.values()];
-    const own = await this.#piecesOf(account);
-    const known = await own.findAll(all.map(({ name }) => name));
+    const accountPieces = await this.#piecesOf(account);
+    const known = await accountPieces.findAll(all.map(({ name }) => name));
     const lacking = all.filter((_, index) => known[index] === undefined);
     if (lacking.length === 0) return;
-    await own.add(lacking, maxBytes);
+    await accountPieces.add(lacking, maxBytes);
     await this.#unloadOthers(account);
   }
 
@@ -116,8 +116,8 @@ export class ContentStore {
 
   /** Deletes a damaged pack, so that its pieces are sent again. @param pack the path of it, or of a link to it with the same name. */
   async removePack(account: string, pack: string): Promise<void> {
-    const own = await this.#piecesOf(account);
-    await own.removePack(own.pathOf(pack));
+    const pieces = await this.#piecesOf(account);
+    await pieces.removePack(pieces.pathOf(pack));
   }
 
   /** Deletes what was not used for two weeks, and what was being written when a service was killed. */
@@ -139,11 +139,11 @@ export class ContentStore {
 
   async #piecesOf(account: string): Promise<AccountPieces> {
     const folder = folderOf(account);
-    const known = this.#accounts.get(folder);
-    const loading = known ?? AccountPieces.load(join(this.#root, folder));
+    const cachedPieces = this.#accounts.get(folder);
+    const loading = cachedPieces ?? AccountPieces.load(join(this.#root, folder));
     this.#accounts.delete(folder);
     this.#accounts.set(folder, loading);
-    if (known !== undefined) return known;
+    if (cachedPieces !== undefined) return cachedPieces;
     try {
       await this.#unloadOthers(account);
       return await loading;

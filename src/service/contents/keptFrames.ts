@@ -35,8 +35,8 @@ export function isJoinedFrames(archive: Buffer): boolean {
 }
 
 /** The tar stream of joined frames. @throws AppError `corrupt` if they are damaged. */
-export function* readFrames(joined: Buffer): Generator<Buffer, void> {
-  for (let rest = joined.subarray(MAGIC.length); rest.length > 0; ) {
+export function* readFrames(bytes: Buffer): Generator<Buffer, void> {
+  for (let rest = bytes.subarray(MAGIC.length); rest.length > 0; ) {
     const end = rest.length < HEADER_BYTES ? Number.POSITIVE_INFINITY : HEADER_BYTES + rest.readUInt32LE(0);
     const frame = rest.subarray(HEADER_BYTES, end);
     const isWhole = end <= rest.length && crc32(frame) === rest.readUInt32LE(4);

@@ -34,10 +34,10 @@ export class ResultPieces {
 
   /** A record for each piece of an archive, as the protocol has them. @throws AppError `corrupt` for a damaged archive. */
   async records(job: string, archive: FileHandle): Promise<Buffer> {
-    const known = this.#kept.get(job);
-    if (known !== undefined) {
-      this.#keep(job, known);
-      return known;
+    const pieces = this.#kept.get(job);
+    if (pieces !== undefined) {
+      this.#keep(job, pieces);
+      return pieces;
     }
     const running = this.#cutting.get(job);
     if (running !== undefined) return running;

@@ -94,20 +94,20 @@ async function readLists(
   const pieceNames: Buffer[] = [];
   const counts: number[] = [];
   // A submission can name one list many times.
-  const known = new Map<string, readonly Buffer[]>();
+  const listsByKey = new Map<string, readonly Buffer[]>();
   const yielder = new Yielder(signal);
   let isWhole = true;
   await using reader = new PackReader();
   for (const list of lists) {
     if (yielder.isDue) await yielder.pause();
     const key = list.toString('latin1');
-    const own = known.get(key) ?? (await readList(store, account, list, reader));
-    isWhole &&= own !== undefined;
-    if (own === undefined) continue;
-    known.set(key, own);
-    if (pieceNames.length + own.length > MAX_PIECES) throw tooManyPieces();
-    for (const name of own) pieceNames.push(name);
-    counts.push(own.length);
+    const frames = listsByKey.get(key) ?? (await readList(store, account, list, reader));
+    isWhole &&= frames !== undefined;
+    if (frames === undefined) continue;
+    listsByKey.set(key, frames);
+    if (pieceNames.length + frames.length > MAX_PIECES) throw tooManyPieces();
+    for (const name of frames) pieceNames.push(name);
+    counts.push(frames.length);
   }
   return { pieceNames, counts, isWhole };
 }

@@ -32,13 +32,13 @@ export class WaitingContents {
   /** Keeps the contents of a job until it has started for good. @throws LackingContents if some were just deleted, the system's error. */
   async keep(job: string, { lists, packs }: Pick<SubmittedContents, 'lists' | 'packs'>): Promise<void> {
     const folder = this.#folder(job);
-    const made = await mkdir(folder, { recursive: true, mode: 0o700 });
+    const firstCreated = await mkdir(folder, { recursive: true, mode: 0o700 });
     try {
       for (const pack of packs) await linkOrCopy(pack, join(folder, basename(pack)));
       await writeFile(join(folder, LISTS), lists, { mode: 0o600, flush: true });
       await syncFolder(folder);
       await syncFolder(this.#root);
-      if (made === this.#root) await syncFolder(dirname(this.#root));
+      if (firstCreated === this.#root) await syncFolder(dirname(this.#root));
     } catch (error) {
       await this.remove(job);
       throw error;

@@ -87,9 +87,9 @@ export async function storeBytes(data: string): Promise<number> {
 }
 
 async function keptFiles({ path, results, incomplete }: JobFolder): Promise<Pick<KeptFiles, 'bytes' | 'isPacked'>> {
-  const packed = await statIfThere(results);
-  if (packed !== undefined && (await statIfThere(incomplete)) === undefined)
-    return { bytes: packed.size, isPacked: true };
+  const archiveStats = await statIfThere(results);
+  if (archiveStats !== undefined && (await statIfThere(incomplete)) === undefined)
+    return { bytes: archiveStats.size, isPacked: true };
   if ((await statIfThere(path)) === undefined) return { bytes: 0, isPacked: true };
   return { bytes: (await folderBytes([path])).get(path) ?? 0, isPacked: false };
 }

@@ -112,8 +112,8 @@ export class DiskWatch {
 
   /** Bytes that the jobs of an account occupy, a moment ago. */
   bytesOf(account: string): number {
-    const own = this.#active.filter(({ job }) => job.account === account);
-    return own.reduce((sum, { bytes }) => sum + bytes, this.#ended.get(account) ?? 0);
+    const jobsOfAccount = this.#active.filter(({ job }) => job.account === account);
+    return jobsOfAccount.reduce((sum, { bytes }) => sum + bytes, this.#ended.get(account) ?? 0);
   }
 
   /** Why an account can submit nothing of this size now; undefined if it can. */
@@ -183,11 +183,12 @@ export class DiskWatch {
     const bytes = await folderBytes(all, options);
     const isComplete = bytes.size > 0;
     this.#active = jobs.map((job) => {
-      const own = foldersOf.get(job) ?? [];
-      const missing = timeoutMs !== undefined && isComplete && own.some((path) => !bytes.has(path) && existsSync(path));
+      const folders = foldersOf.get(job) ?? [];
+      const missing =
+        timeoutMs !== undefined && isComplete && folders.some((path) => !bytes.has(path) && existsSync(path));
       return {
         job,
-        bytes: missing ? Number.MAX_SAFE_INTEGER : own.reduce((sum, path) => sum + (bytes.get(path) ?? 0), 0),
+        bytes: missing ? Number.MAX_SAFE_INTEGER : folders.reduce((sum, path) => sum + (bytes.get(path) ?? 0), 0),
       };
     });
   }

@@ -20,11 +20,11 @@ export async function folderBytes(
   if (program === undefined || folders.length === 0) return new Map();
   const args = ['-skx', '--', ...folders];
   const options = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: MAX_OUTPUT_BYTES, signal } as const;
-  const printed = await new Promise<string>((resolve) => {
+  const output = await new Promise<string>((resolve) => {
     // It fails if a single folder cannot be read, but prints the sums all the same.
     execFile(program, args, options, (_, stdout) => resolve(stdout));
   });
   signal?.throwIfAborted();
-  const lines = [...printed.matchAll(/^(\d+)\t(.*)$/gm)];
+  const lines = [...output.matchAll(/^(\d+)\t(.*)$/gm)];
   return new Map(lines.map(([, kilobytes, path = '']) => [path, 1024 * Number(kilobytes)]));
 }

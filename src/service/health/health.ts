@@ -128,9 +128,9 @@ export class Health {
   }
 
   async report(): Promise<HealthReport> {
-    const own = { drain: drainPart(this.drain), clock: clockPart(this.clock.lastStep) };
+    const serviceParts = { drain: drainPart(this.drain), clock: clockPart(this.clock.lastStep) };
     const signIn = this.#signIns && { sign_in: signInPart(this.#signIns) };
-    const parts = { ...(await this.#checkedParts()), ...this.#partsOfJobs(), ...signIn, ...own };
+    const parts = { ...(await this.#checkedParts()), ...this.#partsOfJobs(), ...signIn, ...serviceParts };
     const statuses = new Set(Object.values(parts).map(({ status }) => status));
     const status = (['unavailable', 'degraded', 'draining'] as const).find((each) => statuses.has(each)) ?? 'ok';
     return { status, parts };

@@ -149,9 +149,9 @@ function acceptsGzip(header: string): boolean {
  * The response to `GET /v1/jobs/{id}`. A field of the protocol's job has the value of the column with its name, a time (`…_at`) in ISO
  * 8601; only the ID and the credits have columns of their own kind.
  */
-export function showJob(stored: StoredJob): z.infer<typeof job> {
-  const { id, hold, charged, command } = stored;
-  const columns = Object.entries(jobColumns(stored)).map(([name, value]) => [name, shown(name, value)]);
+export function showJob(storedJob: StoredJob): z.infer<typeof job> {
+  const { id, hold, charged, command } = storedJob;
+  const columns = Object.entries(jobColumns(storedJob)).map(([name, value]) => [name, shown(name, value)]);
   return job.parse({
     ...Object.fromEntries(columns),
     job_id: id,

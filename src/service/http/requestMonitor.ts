@@ -73,8 +73,8 @@ export class RequestMonitor {
   watch(): MiddlewareHandler<AppEnv> {
     return async (context, next) => {
       const { outgoing } = context.env;
-      const given = context.req.header('x-request-id') ?? '';
-      const id = REQUEST_ID.test(given) ? given : randomUUID();
+      const requestId = context.req.header('x-request-id') ?? '';
+      const id = REQUEST_ID.test(requestId) ? requestId : randomUUID();
       const route = routeOf(context);
       context.set('requestId', id);
       context.set('route', route);

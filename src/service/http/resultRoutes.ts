@@ -82,8 +82,8 @@ export function resultHandlers({
       await using file = await openResults(job, path);
       const records = await resultPieces.records(job.id, file);
       const bytes = Math.ceil(records.length / RECORD_BYTES / 8);
-      const wanted = await readRequestBody(context.env.incoming, bytes);
-      if (wanted.length !== bytes) throw refusal(400, `The body must have a bit for each piece: ${bytes} bytes.`);
+      const selection = await readRequestBody(context.env.incoming, bytes);
+      if (selection.length !== bytes) throw refusal(400, `The body must have a bit for each piece: ${bytes} bytes.`);
       const signal = AbortSignal.any([
         context.req.raw.signal,
         abortOnRevocation(context, authenticator, { isTransfer: true }),
@@ -93,7 +93,7 @@ export function resultHandlers({
       outgoing.writeHead(200, { 'content-type': 'application/octet-stream' });
       try {
         const batch = new PieceBatch();
-        for await (const { name, bytes: piece } of resultPieces.read(file, { records, wanted, signal })) {
+        for await (const { name, bytes: piece } of resultPieces.read(file, { records, wanted: selection, signal })) {
           batch.add(name, piece);
           if (batch.isFull && !(await write(outgoing, await batch.take()))) break;
         }

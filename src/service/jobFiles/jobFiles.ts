@@ -93,8 +93,10 @@ export async function removeRun(folder: JobFolder): Promise<void> {
   // If the folder was shared with the user of the job, that ends here.
   await chmod(open.path, 0o700);
   // A cancellation that came meanwhile counts for the next run.
-  const kept = new Set([folder.archive, folder.returned, folder.cancel, folder.claim].map((path) => basename(path)));
-  for (const name of await readdir(open.path)) if (!kept.has(name)) await removeTree(join(open.path, name));
+  const keptNames = new Set(
+    [folder.archive, folder.returned, folder.cancel, folder.claim].map((path) => basename(path)),
+  );
+  for (const name of await readdir(open.path)) if (!keptNames.has(name)) await removeTree(join(open.path, name));
   // Last: until then, a service that starts knows that the job is to be taken back.
   await removeTree(join(open.path, basename(folder.claim)));
 }

@@ -62,8 +62,8 @@ export class TokenSignIns implements TokenAuthenticator {
     const { subject, claims, expiresAt } = await this.#verifier.verify(token);
     const rule = ruleFor(claims, this.#settings);
     const { store } = this.#options;
-    const known = store.identities.find(this.#settings.issuer, subject);
-    const account = known === undefined ? this.#add(subject, claims, rule) : store.accounts.get(known.account);
+    const identity = store.identities.find(this.#settings.issuer, subject);
+    const account = identity === undefined ? this.#add(subject, claims, rule) : store.accounts.get(identity.account);
     if (account.disabledAt !== null) throw disabledAccount(account);
     return { account, key: undefined, tokenExpiresAt: expiresAt };
   }

@@ -215,10 +215,10 @@ export class Store implements Disposable {
   }
 
   /** Stores the end of a job: its state, its last events and the settlement of its credits. Does nothing for an ended job. */
-  finish(job: StoredJob, own: Ending, lastEvents: readonly ServiceEvent[]): void {
+  finish(job: StoredJob, jobEnding: Ending, lastEvents: readonly ServiceEvent[]): void {
     const stored = this.#jobs.get(job.id);
     if (stored?.finishedAt !== null) return;
-    const ending = explainedByOrder(own, stored);
+    const ending = explainedByOrder(jobEnding, stored);
     const { state, finishedAt, reason, charged } = ending;
     this.#change(job.id, () => {
       this.#jobs.finish(job.id, ending);

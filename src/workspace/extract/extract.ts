@@ -100,13 +100,13 @@ async function stageFrom(
   read: (plan: ArchivePlan, write: WriteSteps) => Promise<void>,
 ): Promise<StagedArchive> {
   options.signal?.throwIfAborted();
-  const made = await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+  const firstCreated = await mkdir(folder, { recursive: true }).catch((error: unknown) => {
     throw writeFailure(error, folder);
   });
   try {
     return await stageInto(await realpath(folder), limits, options, read);
   } catch (error) {
-    if (made !== undefined) await removeMade(resolve(folder), made);
+    if (firstCreated !== undefined) await removeMade(resolve(folder), firstCreated);
     throw writeFailure(error, folder);
   }
 }

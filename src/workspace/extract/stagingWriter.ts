@@ -59,14 +59,14 @@ export class StagingWriter {
   /**
    * Sets the times of files that have none yet, and of those that would be in the future.
    *
-   * @param listed of all planned files, in order.
+   * @param entries of all planned files, in order.
    */
-  setTimes(listed: readonly string[] = []): void {
+  setTimes(entries: readonly string[] = []): void {
     const later = this.entries.filter(({ mtime }) => mtime !== undefined && secondsOf(mtime) > this.#now);
     let times = later.map(({ mtime }) => mtime);
     let files: readonly PlacedEntry[] = later;
-    if (listed.length === this.#isWritten.length && this.entries.some(({ mtime }) => mtime === undefined)) {
-      times = listed.filter((_, index) => this.#isWritten[index]).map(parseFileTime);
+    if (entries.length === this.#isWritten.length && this.entries.some(({ mtime }) => mtime === undefined)) {
+      times = entries.filter((_, index) => this.#isWritten[index]).map(parseFileTime);
       files = this.entries;
     }
     const fileTimes = files.flatMap(({ path }, index) =>

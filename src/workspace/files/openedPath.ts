@@ -21,8 +21,8 @@ export function isOpenedInside(
   const expected = join(realRoot, path);
   if (platform !== 'linux') return isResolvedInside(expected, realRoot);
   try {
-    const opened = readlinkSync(`/proc/self/fd/${descriptor}`);
-    return opened === expected || opened === expected + DELETED;
+    const target = readlinkSync(`/proc/self/fd/${descriptor}`);
+    return target === expected || target === expected + DELETED;
   } catch {
     return isResolvedInside(expected, realRoot); // no /proc here
   }

@@ -51,8 +51,8 @@ export async function readCommits(
   if (repository?.isOwn !== true || head === null) return { head: undefined, ids: [], added: [] };
   await using git = await PrivateGitFolder.create(repository, signal);
   const list = ['rev-list', '--no-merges', '-n', String(MOST_COMMITS), head];
-  const listed = await git?.run(root, list, { signal });
-  const ids = (listed?.items[0] ?? '').split('\n').filter((id) => ID.test(id));
+  const listing = await git?.run(root, list, { signal });
+  const ids = (listing?.items[0] ?? '').split('\n').filter((id) => ID.test(id));
   const oldest = ids.findLastIndex((id) => !known.ids.has(id));
   if (git === undefined || oldest < 0) return { head, ids, added: [] };
   const reader = new LogReader();

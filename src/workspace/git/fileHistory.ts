@@ -73,8 +73,8 @@ export class CommitFiles implements AsyncDisposable {
     const path = relative(this.#top, file).split(sep).join('/');
     if (path === '' || path.startsWith('../')) return undefined;
     const name = `${this.#commit}:${path}`;
-    const listed = await this.#git.run(this.#top, ['ls-tree', '-z', '-l', '--full-tree', this.#commit, '--', path]);
-    const bytes = Number(/^\d{6} blob [0-9a-f]+ +(\d+)\t/.exec(listed?.items[0] ?? '')?.[1]);
+    const listing = await this.#git.run(this.#top, ['ls-tree', '-z', '-l', '--full-tree', this.#commit, '--', path]);
+    const bytes = Number(/^\d{6} blob [0-9a-f]+ +(\d+)\t/.exec(listing?.items[0] ?? '')?.[1]);
     if (!Number.isFinite(bytes)) return undefined;
     this.#files += 1;
     this.#bytes += bytes;

@@ -34,8 +34,8 @@ async function readReference({ gitFolder, commonFolder }: Repository, name: stri
     if (loose !== undefined) return loose.toString().trim();
     if (name === 'HEAD') return undefined;
   }
-  const packed = await readBounded(join(commonFolder, 'packed-refs'), MOST_PACKED_BYTES);
-  const line = packed
+  const packedRefs = await readBounded(join(commonFolder, 'packed-refs'), MOST_PACKED_BYTES);
+  const line = packedRefs
     ?.toString()
     .split('\n')
     .find((text) => text.endsWith(` ${name}`));

@@ -21,15 +21,19 @@ export async function locateParts(archive: string): Promise<(part: string | null
 /**
  * Makes the folder of an archive that refers to files of earlier ones. It has links to them, so that they stay when those are removed.
  *
- * @param own the archive's own file, which is moved into the folder.
+ * @param ownFile the archive's own file, which is moved into the folder.
  * @param parts the path of each file by its name.
  * @returns false, with nothing changed, if a file is gone or the disk gives files one name only.
  */
-export async function gatherParts(folder: string, own: string, parts: ReadonlyMap<string, string>): Promise<boolean> {
+export async function gatherParts(
+  folder: string,
+  ownFile: string,
+  parts: ReadonlyMap<string, string>,
+): Promise<boolean> {
   try {
     await mkdir(folder, { mode: 0o700 });
     for (const [name, path] of parts) await link(path, join(folder, name));
-    await rename(own, join(folder, OWN_PART));
+    await rename(ownFile, join(folder, OWN_PART));
     return true;
   } catch {
     await rm(folder, { recursive: true, force: true });

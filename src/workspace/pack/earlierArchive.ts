@@ -52,11 +52,11 @@ export class EarlierArchive implements AsyncDisposable {
     this.#parts = [...parts.values()];
     let first = 0;
     for (const segment of segments) {
-      const own = manifest.slice(first, first + segment.files);
+      const segmentFiles = manifest.slice(first, first + segment.files);
       first += segment.files;
       const part = parts.get(segment.part);
       if (segment.key === null || part === undefined || segment.start + segment.packedBytes > part.bytes) continue;
-      this.#found.set(segment.key, { segment, manifest: own, part });
+      this.#found.set(segment.key, { segment, manifest: segmentFiles, part });
     }
   }
 
@@ -113,9 +113,9 @@ export class EarlierArchive implements AsyncDisposable {
  * segments.
  */
 export function partsToKeep(found: readonly FoundSegment[]): ReadonlySet<Part> {
-  const used = new Map<Part, number>();
-  for (const { part, segment } of found) used.set(part, (used.get(part) ?? 0) + segment.packedBytes);
-  const worthy = [...used].filter(([part, bytes]) => 2 * bytes >= part.bytes);
+  const usedBytes = new Map<Part, number>();
+  for (const { part, segment } of found) usedBytes.set(part, (usedBytes.get(part) ?? 0) + segment.packedBytes);
+  const worthy = [...usedBytes].filter(([part, bytes]) => 2 * bytes >= part.bytes);
   return new Set(
     worthy
       .toSorted(([, one], [, other]) => other - one)

@@ -87,13 +87,13 @@ export async function packSelection(
   // Named after this process, so that another one can remove it if this one is killed.
   const partial = join(dirname(dest), `.${processOwner()}.${randomUUID()}.partial`);
   try {
-    const packed = await writeArchive(selection, partial, options).catch(async (error: unknown) => {
+    const archive = await writeArchive(selection, partial, options).catch(async (error: unknown) => {
       if (!(error instanceof DamagedArchive)) throw error;
       await rm(partial);
       return writeArchive(selection, partial, { ...options, earlier: undefined });
     });
     await rename(partial, dest);
-    return { path: dest, ...packed };
+    return { path: dest, ...archive };
   } catch (error) {
     await rm(partial, { force: true });
     throw writeFailure(error, dest);
@@ -144,13 +144,13 @@ async function writeArchive(
       if (yielder.isDue) await yielder.pause();
       groups.push({ group, found: earlier?.find(root, group) });
     }
-    const kept = partsToKeep(mayRefer === true ? groups.flatMap(({ found }) => found ?? []) : []);
+    const keptParts = partsToKeep(mayRefer === true ? groups.flatMap(({ found }) => found ?? []) : []);
     const changed = groups.flatMap(({ group, found }) => (found === undefined ? group : []));
     const contents = readAhead(root, changed, signal);
     try {
       for (const { group, found } of groups) {
         if (earlier !== undefined && found !== undefined) {
-          if (kept.has(found.part)) {
+          if (keptParts.has(found.part)) {
             await segments.refer(found.segment, found.part.name);
             bytes += found.segment.packedBytes;
           } else await segments.copy(found.segment, earlier.read(found));
@@ -190,7 +190,7 @@ async function writeArchive(
     await segments.write(encodeTimes(times));
     await segments.write(ZEROS);
     await gzip.end();
-    const parts = new Map([...kept].map(({ name, path }) => [name, path]));
+    const parts = new Map([...keptParts].map(({ name, path }) => [name, path]));
     return { bytes, manifest, segments: segments.end(), parts };
   } finally {
     await output.close();

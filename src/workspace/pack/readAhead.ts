@@ -140,17 +140,17 @@ async function isSelectedFile(
 }
 
 /** A folder that was replaced by a link after the selection could lead out of the workspace. @throws UnreadableFile `conflict`. */
-function assertRealParents(root: string, path: string, known: Map<string, Promise<void>>): Promise<void> {
+function assertRealParents(root: string, path: string, checks: Map<string, Promise<void>>): Promise<void> {
   const parent = dirname(path);
   if (parent === '.') return Promise.resolve();
-  const earlier = known.get(parent);
+  const earlier = checks.get(parent);
   if (earlier !== undefined) return earlier;
   const check = async (): Promise<void> => {
-    await assertRealParents(root, parent, known);
+    await assertRealParents(root, parent, checks);
     const stats = await lstat(join(root, parent)).catch((): undefined => undefined);
     if (!stats?.isDirectory()) throw changed(path);
   };
   const checked = check();
-  known.set(parent, checked);
+  checks.set(parent, checked);
   return checked;
 }

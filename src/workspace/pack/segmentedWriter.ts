@@ -94,6 +94,6 @@ export class SegmentedWriter {
 }
 
 function completed({ packed, files, key, pieces }: Written): ArchiveSegment {
-  const own = { files, key: files === 0 ? null : key.end(), pieces };
-  return { ...packed, ...own, part: null, start: 0 };
+  const segment = { files, key: files === 0 ? null : key.end(), pieces };
+  return { ...packed, ...segment, part: null, start: 0 };
 }

@@ -205,8 +205,8 @@ export async function applyResults(
   }
   await transaction.commit(journal, yielder);
   const aside = new Set(setAside.map(({ at }) => at));
-  const written = transaction.written.filter((path) => !aside.has(path));
-  return { written, skipped, setAside, moved: transaction.moved };
+  const writtenPaths = transaction.written.filter((path) => !aside.has(path));
+  return { written: writtenPaths, skipped, setAside, moved: transaction.moved };
 }
 
 /** Whether an earlier download of the job has written these contents beside the local file. */

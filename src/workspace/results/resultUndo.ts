@@ -87,9 +87,9 @@ export function undoSteps(steps: readonly ResultStep[], place: ResultPlace, labe
 
   const undoNew = (source: string, target: string): void => {
     rmSync(place.part(target), { force: true });
-    const made = place.target(target);
-    if (!isOurs(made, place.source(source))) return;
-    rmSync(made);
+    const file = place.target(target);
+    if (!isOurs(file, place.source(source))) return;
+    rmSync(file);
     files += 1;
   };
 

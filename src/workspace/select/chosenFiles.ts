@@ -156,13 +156,13 @@ export class ChosenFiles {
   async #addFolder(path: string, absolute: string, allows: Allows, source?: string): Promise<void> {
     const folders = [{ path, absolute, source }];
     for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-      const listed = await listFolder(folder.absolute, this.#yielder).catch(() => undefined);
+      const entries = await listFolder(folder.absolute, this.#yielder).catch(() => undefined);
       this.#options.signal?.throwIfAborted();
-      if (listed === undefined) {
+      if (entries === undefined) {
         this.#leaveOut(folder.path, 'directory', { reason: 'unreadable', rule: 'folder cannot be listed' });
         continue;
       }
-      const names = new Set(listed.map(({ name }) => name));
+      const names = new Set(entries.map(({ name }) => name));
       if (names.has('.git')) {
         this.#addRepository(folder, await listInnerRepository(folder.absolute, folder.path, this.#options), allows);
         continue;
@@ -172,7 +172,7 @@ export class ChosenFiles {
         this.#leaveOut(folder.path, 'directory', verdict);
         continue;
       }
-      for (const { name, isFolder } of listed) {
+      for (const { name, isFolder } of entries) {
         const inner = {
           path: `${folder.path}/${name}`,
           absolute: join(folder.absolute, name),

@@ -82,13 +82,13 @@ export async function selectFiles(root: string, options: SelectOptions): Promise
 
   const listing = await listFolderFiles(folder, { isTrusted, only, signal });
   const maxFiles = options.maxFiles ?? MOST_FILES;
-  const chosen = new ChosenFiles(folder, await realpath(folder), { isTrusted, maxFiles, signal });
+  const chosenFiles = new ChosenFiles(folder, await realpath(folder), { isTrusted, maxFiles, signal });
   const isRemembered = (text: string): boolean => options.remembered?.includes(text) === true;
   const included: Included[] = [];
   const forgotten: Finding[] = [];
   for (const choice of include) {
     try {
-      included.push(await addChoice(chosen, folder, { choice, exclude, signal }));
+      included.push(await addChoice(chosenFiles, folder, { choice, exclude, signal }));
     } catch (error) {
       if (!(error instanceof AppError) || !isRemembered(choice.text)) throw error;
       forgotten.push({ type: 'choice', path: choice.text, message: error.message });
@@ -98,13 +98,13 @@ export async function selectFiles(root: string, options: SelectOptions): Promise
   // What the user chose is sent or left out as `chosen` says.
   const decided = new PathScope(included.flatMap(({ paths }) => paths));
   const undecided = decided.isEmpty ? listing.files : listing.files.filter((path) => !decided.holds(path));
-  const wanted = [...new Set([...undecided, ...chosen.files.keys()])];
+  const wanted = [...new Set([...undecided, ...chosenFiles.files.keys()])];
   const excludedPaths = exclude.length === 0 ? [] : wanted.filter(isTaken);
   const remaining = excludedPaths.length === 0 ? wanted : wanted.filter((path) => !isTaken(path));
 
   const yielder = new Yielder(signal);
   const inspected = await inspectFiles(folder, await sortByPath(remaining, (path) => path, yielder), {
-    chosen: chosen.files,
+    chosen: chosenFiles.files,
     maxFileBytes: options.maxFileBytes ?? MOST_FILE_BYTES,
     isKnown: options.isKnown,
     signal,
@@ -113,7 +113,7 @@ export async function selectFiles(root: string, options: SelectOptions): Promise
   assertIncluded(included, inspected, isTaken);
   const leftOut = [
     ...listing.excluded.filter(({ path }) => !decided.holds(path) && (scope?.touches(path) ?? true)),
-    ...chosen.excluded.filter(({ path }) => !isTaken(path)),
+    ...chosenFiles.excluded.filter(({ path }) => !isTaken(path)),
     ...inspected.excluded,
     ...excludedPaths.map((path): Exclusion => ({ path, type: 'file', reason: 'user' })),
   ];
@@ -128,7 +128,7 @@ export async function selectFiles(root: string, options: SelectOptions): Promise
     totalBytes: inspected.totalBytes,
     findings: [
       ...forgotten,
-      ...chosen.links.filter(({ path }) => !isTaken(path)).map((link) => describeLink(link, inspected.files)),
+      ...chosenFiles.links.filter(({ path }) => !isTaken(path)).map((link) => describeLink(link, inspected.files)),
       ...inspected.findings,
       ...trackedFindings(inspected.files, listing.trackedButIgnored),
       ...(listing.foreign === undefined ? [] : [foreignFinding(listing.foreign)]),

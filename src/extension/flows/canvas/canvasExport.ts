@@ -17,6 +17,6 @@ export async function exportCanvas(
   if (target === undefined) return;
   await vscode.workspace.fs.writeFile(target, new TextEncoder().encode(text));
   const open = l10n.t('Open');
-  const chosen = await showInformation(l10n.t('{0} was written to {1}.', flow, target.path), open);
-  if (chosen === open) await vscode.commands.executeCommand('vscode.open', target);
+  const button = await showInformation(l10n.t('{0} was written to {1}.', flow, target.path), open);
+  if (button === open) await vscode.commands.executeCommand('vscode.open', target);
 }

@@ -25,9 +25,9 @@ export class CanvasPanel implements Disposable {
     const { webview } = panel;
     const files = vscode.Uri.joinPath(extension, 'dist', 'webview');
     webview.options = { enableScripts: true, localResourceRoots: [files] };
-    const own = this.#disposables;
-    own.add(webview.onDidReceiveMessage((message: unknown) => this.#receive(readCanvasRequest(message))));
-    own.add(
+    const disposables = this.#disposables;
+    disposables.add(webview.onDidReceiveMessage((message: unknown) => this.#receive(readCanvasRequest(message))));
+    disposables.add(
       panel.onDidDispose(() => {
         this.#disposed.fire();
         this.dispose();

@@ -90,8 +90,8 @@ export class CanvasRequests {
         return this.#openRun(canvas, message.run);
       case 'readShared': {
         const { run, step } = message;
-        const shown = await runs.reader.step(file, run, step);
-        canvas.send({ type: 'shared', run, step, changes: shown?.changes ?? [], state: shown?.state });
+        const stepReport = await runs.reader.step(file, run, step);
+        canvas.send({ type: 'shared', run, step, changes: stepReport?.changes ?? [], state: stepReport?.state });
         return;
       }
       case 'compare': {
@@ -234,6 +234,6 @@ async function revealSource(
 
 /** The column for a flow's source: that of an editor with the file, else one beside the canvas. */
 function sourceColumn(uri: vscode.Uri, canvas: vscode.ViewColumn | undefined): vscode.ViewColumn {
-  const shown = vscode.window.visibleTextEditors.find(({ document }) => document.uri.toString() === uri.toString());
-  return shown?.viewColumn ?? (canvas === vscode.ViewColumn.One ? vscode.ViewColumn.Beside : vscode.ViewColumn.One);
+  const editor = vscode.window.visibleTextEditors.find(({ document }) => document.uri.toString() === uri.toString());
+  return editor?.viewColumn ?? (canvas === vscode.ViewColumn.One ? vscode.ViewColumn.Beside : vscode.ViewColumn.One);
 }

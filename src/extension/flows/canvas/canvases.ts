@@ -27,10 +27,10 @@ export class Canvases implements Disposable {
   constructor(deps: CanvasesDeps) {
     this.#deps = deps;
     this.#requests = new CanvasRequests(deps);
-    const own = this.#disposables;
-    own.add(deps.documents.onDidRead((readout) => this.#sendGraph(readout)));
-    own.add(vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => this.#sendCursor(textEditor)));
-    own.add(
+    const disposables = this.#disposables;
+    disposables.add(deps.documents.onDidRead((readout) => this.#sendGraph(readout)));
+    disposables.add(vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => this.#sendCursor(textEditor)));
+    disposables.add(
       deps.runs.onNews((news) => {
         for (const canvas of this.#open.values()) {
           if (readerPath(canvas.document) !== news.file) continue;
@@ -40,17 +40,17 @@ export class Canvases implements Disposable {
         }
       }),
     );
-    own.add(
+    disposables.add(
       vscode.window.onDidChangeWindowState(({ focused }) => {
         if (focused) for (const canvas of this.#open.values()) this.#refreshRuns(canvas);
       }),
     );
-    own.add(
+    disposables.add(
       vscode.workspace.onDidRenameFiles(({ files }) => {
         this.#followRenames(files).catch(deps.report);
       }),
     );
-    own.add(
+    disposables.add(
       vscode.workspace.onDidGrantWorkspaceTrust(() => {
         for (const readout of deps.documents.all()) this.#sendGraph(readout);
       }),
@@ -59,10 +59,10 @@ export class Canvases implements Disposable {
 
   /** Shows the canvas of a document beside it, with the flow, and the node in focus. */
   show(document: vscode.TextDocument, flow: string, node?: string): void {
-    const known = this.#open.get(document.uri.toString());
-    if (known !== undefined) {
-      known.reveal();
-      known.send({ type: 'focus', flow, node });
+    const openCanvas = this.#open.get(document.uri.toString());
+    if (openCanvas !== undefined) {
+      openCanvas.reveal();
+      openCanvas.send({ type: 'focus', flow, node });
       return;
     }
     const panel = vscode.window.createWebviewPanel(

@@ -31,17 +31,17 @@ interface TraceCanvasDeps {
  * @throws AppError `bad-input` or `limit` for a file that is not such a trace or is too large.
  */
 export async function openTrace({ extension, traces, report }: TraceCanvasDeps, uri?: vscode.Uri): Promise<void> {
-  const chosen = uri ?? (await chooseFile());
-  if (chosen === undefined) return;
-  const { size } = await vscode.workspace.fs.stat(chosen);
-  const name = printableLine(basename(chosen.path));
+  const file = uri ?? (await chooseFile());
+  if (file === undefined) return;
+  const { size } = await vscode.workspace.fs.stat(file);
+  const name = printableLine(basename(file.path));
   if (size > MOST_BYTES) {
     throw new AppError(
       'limit',
       l10n.t('{0} has {1}. Traces of up to {2} are shown.', name, formatBytes(size), formatBytes(MOST_BYTES)),
     );
   }
-  const document = await vscode.workspace.openTextDocument(chosen);
+  const document = await vscode.workspace.openTextDocument(file);
   const traced = await traces.read(name, document.getText());
   const options = { retainContextWhenHidden: true };
   const panel = vscode.window.createWebviewPanel(

@@ -44,13 +44,13 @@ export class FlowDocuments implements Disposable {
   constructor(reader: RemoteReader, log: Logger) {
     this.#reader = reader;
     this.#log = log;
-    const own = this.#disposables;
-    own.add(vscode.workspace.onDidOpenTextDocument((document) => this.#noteOpen(document)));
-    own.add(vscode.workspace.onDidChangeTextDocument(({ document }) => this.#noteChange(document)));
-    own.add(vscode.workspace.onDidCloseTextDocument((document) => this.#noteClose(document)));
-    const watcher = own.add(vscode.workspace.createFileSystemWatcher('**/*.{ts,mts,cts,js,mjs,cjs}'));
+    const disposables = this.#disposables;
+    disposables.add(vscode.workspace.onDidOpenTextDocument((document) => this.#noteOpen(document)));
+    disposables.add(vscode.workspace.onDidChangeTextDocument(({ document }) => this.#noteChange(document)));
+    disposables.add(vscode.workspace.onDidCloseTextDocument((document) => this.#noteClose(document)));
+    const watcher = disposables.add(vscode.workspace.createFileSystemWatcher('**/*.{ts,mts,cts,js,mjs,cjs}'));
     for (const happened of [watcher.onDidChange, watcher.onDidCreate, watcher.onDidDelete]) {
-      own.add(happened(({ fsPath }) => this.#readDependents(fsPath)));
+      disposables.add(happened(({ fsPath }) => this.#readDependents(fsPath)));
     }
     for (const document of vscode.workspace.textDocuments) this.#noteOpen(document);
   }
@@ -79,8 +79,8 @@ export class FlowDocuments implements Disposable {
       !this.#reading.has(key) &&
       !this.#stale.has(key);
     for (;;) {
-      const known = this.#readouts.get(key);
-      if (isCurrent(known)) return known;
+      const cachedReadout = this.#readouts.get(key);
+      if (isCurrent(cachedReadout)) return cachedReadout;
       const readout = await (this.#reading.get(key) ?? this.#startReading(document));
       if (document.isClosed || isCurrent(readout)) return readout;
     }

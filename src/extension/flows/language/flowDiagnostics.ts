@@ -48,12 +48,12 @@ export class FlowDiagnostics implements vscode.CodeActionProvider<FixAction>, Di
     this.#documents = documents;
     this.#reader = reader;
     this.#log = log;
-    const own = this.#disposables;
-    own.add(this.#collection);
-    own.add(documents.onDidRead(({ document }) => this.#checkSoon(document)));
-    own.add(documents.onDidClose(({ uri }) => this.#forget(uri)));
+    const disposables = this.#disposables;
+    disposables.add(this.#collection);
+    disposables.add(documents.onDidRead(({ document }) => this.#checkSoon(document)));
+    disposables.add(documents.onDidClose(({ uri }) => this.#forget(uri)));
     const kinds = { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix] };
-    own.add(vscode.languages.registerCodeActionsProvider(FLOW_SELECTOR, this, kinds));
+    disposables.add(vscode.languages.registerCodeActionsProvider(FLOW_SELECTOR, this, kinds));
   }
 
   /** Waits for the check of the current text, because the menu is not updated when a check ends after it was opened. */

@@ -117,8 +117,8 @@ function lensesOf({ uri }: vscode.TextDocument, flow: FlowGraph): vscode.CodeLen
 
 /** Marks the lines that create flows in the gutter, so that they are found while scrolling. */
 export function showFlowMarks(documents: FlowDocuments, extension: vscode.Uri): Disposable {
-  const own = new DisposableStore();
-  const mark = own.add(
+  const disposables = new DisposableStore();
+  const mark = disposables.add(
     vscode.window.createTextEditorDecorationType({
       gutterIconPath: vscode.Uri.joinPath(extension, 'media', 'flowGutter.svg'),
       gutterIconSize: 'contain',
@@ -140,9 +140,9 @@ export function showFlowMarks(documents: FlowDocuments, extension: vscode.Uri): 
       editor.setDecorations(mark, starts);
     }
   };
-  own.add(documents.onDidRead(drawAll));
-  own.add(vscode.window.onDidChangeVisibleTextEditors(drawAll));
-  return own;
+  disposables.add(documents.onDidRead(drawAll));
+  disposables.add(vscode.window.onDidChangeVisibleTextEditors(drawAll));
+  return disposables;
 }
 
 /** Renames actions and keys of the shared state. All other names are left to the language's own provider. */

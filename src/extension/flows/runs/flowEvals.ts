@@ -37,18 +37,18 @@ export class FlowEvals implements Disposable {
 
   constructor(deps: FlowEvalsDeps) {
     this.#deps = deps;
-    const own = this.#disposables;
-    const controller = own.add(this.#controller);
+    const disposables = this.#disposables;
+    const controller = disposables.add(this.#controller);
     const run = (request: vscode.TestRunRequest, token: vscode.CancellationToken): Promise<void> =>
       this.#run(request, token);
-    own.add(controller.createRunProfile(l10n.t('Evaluate'), vscode.TestRunProfileKind.Run, run, false));
+    disposables.add(controller.createRunProfile(l10n.t('Evaluate'), vscode.TestRunProfileKind.Run, run, false));
     controller.resolveHandler = (item) => (item === undefined ? this.#findAll() : this.#showCases(item));
     controller.refreshHandler = () => this.#findAll();
-    const watcher = own.add(vscode.workspace.createFileSystemWatcher(PATTERN));
+    const watcher = disposables.add(vscode.workspace.createFileSystemWatcher(PATTERN));
     const note = (uri: vscode.Uri): void => void this.#note(uri);
-    own.add(watcher.onDidCreate(note));
-    own.add(watcher.onDidChange(note));
-    own.add(watcher.onDidDelete((uri) => controller.items.delete(uri.toString())));
+    disposables.add(watcher.onDidCreate(note));
+    disposables.add(watcher.onDidChange(note));
+    disposables.add(watcher.onDidDelete((uri) => controller.items.delete(uri.toString())));
   }
 
   dispose(): void {
@@ -59,8 +59,8 @@ export class FlowEvals implements Disposable {
   async #findAll(): Promise<void> {
     try {
       const found = await vscode.workspace.findFiles(PATTERN, '**/node_modules/**');
-      const known = new Set(found.map((uri) => uri.toString()));
-      for (const [id] of this.#controller.items) if (!known.has(id)) this.#controller.items.delete(id);
+      const uris = new Set(found.map((uri) => uri.toString()));
+      for (const [id] of this.#controller.items) if (!uris.has(id)) this.#controller.items.delete(id);
       await Promise.all(found.map((uri) => this.#note(uri)));
     } catch (error) {
       this.#deps.log.warn('data sets of flows were not found', { error });

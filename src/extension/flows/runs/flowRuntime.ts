@@ -18,10 +18,10 @@ export function flowRuntime(context: vscode.ExtensionContext): FlowRuntime {
  * @throws AppError `bad-input` for a setting with anything but names.
  */
 export function flowVariables(more: Readonly<Record<string, string>> = {}): VariableSource {
-  const named = variableNames(readSetting('flows.environment').map(String), 'farwharf.flows.environment');
+  const names = variableNames(readSetting('flows.environment').map(String), 'farwharf.flows.environment');
   return {
     env: { ...process.env, ...more, ELECTRON_RUN_AS_NODE: '1' },
-    variables: [...named, ...Object.keys(more)],
+    variables: [...names, ...Object.keys(more)],
   };
 }
 

@@ -134,14 +134,14 @@ export class FlowStarter implements Disposable {
     const path = await this.#deps.tests.pin(document, run);
     if (path === undefined) return;
     const show = l10n.t('Show Tests');
-    const chosen = await showInformation(
+    const button = await showInformation(
       l10n.t(
         '{0} runs offline in the Test Explorer and with `farwharf flow test`.',
         vscode.workspace.asRelativePath(path),
       ),
       show,
     );
-    if (chosen === show) await vscode.commands.executeCommand('workbench.view.testing.focus');
+    if (button === show) await vscode.commands.executeCommand('workbench.view.testing.focus');
   }
 
   stop(): void {
@@ -198,8 +198,8 @@ export class FlowStarter implements Disposable {
 
   async #showFailure(flow: string, { run }: FlowRunEnd): Promise<void> {
     const show = l10n.t('Show Output');
-    const chosen = await showError(l10n.t('The run of {0} failed: {1}', flow, run.message ?? ''), show);
-    if (chosen === show) this.#deps.runs.showOutput();
+    const button = await showError(l10n.t('The run of {0} failed: {1}', flow, run.message ?? ''), show);
+    if (button === show) this.#deps.runs.showOutput();
   }
 
   #showStopButton(): void {
@@ -227,7 +227,7 @@ function isUnseenFailure({ run, outcome }: FlowRunEnd): boolean {
 /** Reports that a run had no key for its model, whether it failed or used a fallback, and offers to select a model. */
 async function offerModel(flow: string, variable: string): Promise<void> {
   const select = l10n.t('Select Model');
-  const chosen = await showWarning(
+  const button = await showWarning(
     l10n.t(
       'The model of {0} needs an API key: {1} is not set, and no model is selected for it. Select a model, then run the flow again.',
       flow,
@@ -235,7 +235,7 @@ async function offerModel(flow: string, variable: string): Promise<void> {
     ),
     select,
   );
-  if (chosen === select) await vscode.commands.executeCommand('farwharf.selectModel');
+  if (button === select) await vscode.commands.executeCommand('farwharf.selectModel');
 }
 
 /** Saves a file before its run. Returns false if it could not be saved. */

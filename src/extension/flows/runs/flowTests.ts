@@ -48,18 +48,20 @@ export class FlowTests implements Disposable {
 
   constructor(deps: FlowTestsDeps) {
     this.#deps = deps;
-    const own = this.#disposables;
-    const controller = own.add(this.#controller);
+    const disposables = this.#disposables;
+    const controller = disposables.add(this.#controller);
     const profile = (label: string, kind: vscode.TestRunProfileKind, how: HowToTest, isDefault: boolean): void => {
-      own.add(controller.createRunProfile(label, kind, (request, token) => this.#run(request, token, how), isDefault));
+      disposables.add(
+        controller.createRunProfile(label, kind, (request, token) => this.#run(request, token, how), isDefault),
+      );
     };
     profile(l10n.t('Run'), vscode.TestRunProfileKind.Run, 'run', true);
     profile(l10n.t('Debug'), vscode.TestRunProfileKind.Debug, 'debug', true);
     profile(l10n.t('Run Live and Update'), vscode.TestRunProfileKind.Run, 'update', false);
-    const watcher = own.add(vscode.workspace.createFileSystemWatcher(PATTERN));
-    own.add(watcher.onDidCreate((uri) => this.#note(uri)));
-    own.add(watcher.onDidChange((uri) => this.#note(uri)));
-    own.add(watcher.onDidDelete((uri) => controller.items.delete(uri.toString())));
+    const watcher = disposables.add(vscode.workspace.createFileSystemWatcher(PATTERN));
+    disposables.add(watcher.onDidCreate((uri) => this.#note(uri)));
+    disposables.add(watcher.onDidChange((uri) => this.#note(uri)));
+    disposables.add(watcher.onDidDelete((uri) => controller.items.delete(uri.toString())));
     controller.refreshHandler = () => this.#findAll().catch(deps.report);
     // VS Code finds files with ripgrep, which some distributions omit. Nobody has requested tests yet, so this is only logged.
     this.#findAll().catch((error: unknown) => deps.log.warn('flow tests were not found', { error }));
@@ -107,8 +109,8 @@ export class FlowTests implements Disposable {
   /** @throws AppError `missing` if VS Code cannot find files. */
   async #findAll(): Promise<void> {
     const found = await findTests();
-    const known = new Set(found.map((uri) => uri.toString()));
-    for (const [id] of this.#controller.items) if (!known.has(id)) this.#controller.items.delete(id);
+    const uris = new Set(found.map((uri) => uri.toString()));
+    for (const [id] of this.#controller.items) if (!uris.has(id)) this.#controller.items.delete(id);
     await Promise.all(found.map((uri) => this.#note(uri)));
   }
 

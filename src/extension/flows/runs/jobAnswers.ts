@@ -64,8 +64,8 @@ export class JobAnswers {
     const title = l10n.t('{0} waits for an answer', shownScript(record.script));
     if (field.type === 'choices') {
       const rows = field.choices.map(({ label, value }) => ({ label: withoutIcons(label), value }));
-      const chosen = await pickRow(rows, { title, placeHolder: question, ignoreFocusOut: true });
-      if (chosen !== undefined) await this.answer(record, chosen.value);
+      const row = await pickRow(rows, { title, placeHolder: question, ignoreFocusOut: true });
+      if (row !== undefined) await this.answer(record, row.value);
       return;
     }
     const start = field.kind === 'json' && field.start !== '' ? JSON.stringify(JSON.parse(field.start)) : field.start;

@@ -57,11 +57,13 @@ export class Prompts implements vscode.CodeLensProvider, vscode.TextDocumentCont
 
   constructor(deps: PromptsDeps) {
     this.#deps = deps;
-    const own = this.#disposables;
-    own.add(this.#changed);
-    own.add(vscode.languages.registerCodeLensProvider({ language: MODEL_TEXT_LANGUAGE, scheme: 'untitled' }, this));
-    own.add(vscode.workspace.registerTextDocumentContentProvider(REPLY_SCHEME, this));
-    own.add(
+    const disposables = this.#disposables;
+    disposables.add(this.#changed);
+    disposables.add(
+      vscode.languages.registerCodeLensProvider({ language: MODEL_TEXT_LANGUAGE, scheme: 'untitled' }, this),
+    );
+    disposables.add(vscode.workspace.registerTextDocumentContentProvider(REPLY_SCHEME, this));
+    disposables.add(
       vscode.workspace.onDidCloseTextDocument(({ uri }) => {
         this.#calls.delete(uri.toString());
         this.#replies.delete(uri.toString());

@@ -20,12 +20,12 @@ export class RunDecorations implements Disposable {
   constructor(documents: FlowDocuments, runs: FlowRuns) {
     this.#documents = documents;
     this.#runs = runs;
-    const own = this.#disposables;
-    own.add(this.#done);
-    own.add(this.#failed);
-    own.add(runs.onNews(() => this.#drawSoon()));
-    own.add(documents.onDidRead(() => this.#drawSoon()));
-    own.add(vscode.window.onDidChangeVisibleTextEditors(() => this.#drawSoon()));
+    const disposables = this.#disposables;
+    disposables.add(this.#done);
+    disposables.add(this.#failed);
+    disposables.add(runs.onNews(() => this.#drawSoon()));
+    disposables.add(documents.onDidRead(() => this.#drawSoon()));
+    disposables.add(vscode.window.onDidChangeVisibleTextEditors(() => this.#drawSoon()));
   }
 
   /** The states of nodes in the last run, for hovers. */

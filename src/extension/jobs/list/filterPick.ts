@@ -37,19 +37,19 @@ export function filterPick({
   pick.value = before.text;
   pick.selectedItems = rows.filter(({ condition }) => isInFilter(condition, before));
   const apply = (): void => {
-    const chosen = pick.selectedItems.map(({ condition }) => condition);
+    const conditions = pick.selectedItems.map(({ condition }) => condition);
     const filter: JobFilter = {
       text: pick.value,
-      states: chosen.flatMap((each) => (each.type === 'state' ? [each.value] : [])),
-      projects: chosen.flatMap((each) => (each.type === 'project' ? [each.value] : [])),
-      hosts: chosen.flatMap((each) => (each.type === 'host' ? [each.value] : [])),
+      states: conditions.flatMap((each) => (each.type === 'state' ? [each.value] : [])),
+      projects: conditions.flatMap((each) => (each.type === 'project' ? [each.value] : [])),
+      hosts: conditions.flatMap((each) => (each.type === 'host' ? [each.value] : [])),
     };
     listOptions.setFilter(filter);
-    const shown = store.records.filter(jobMatcher(filter)).length;
+    const count = store.records.filter(jobMatcher(filter)).length;
     pick.title = messageText(
       store.hasMore
-        ? plural(shown, l10n.t('Filter jobs: 1 job and older ones'), l10n.t('Filter jobs: {0} jobs and older ones'))
-        : plural(shown, l10n.t('Filter jobs: 1 job found'), l10n.t('Filter jobs: {0} jobs found')),
+        ? plural(count, l10n.t('Filter jobs: 1 job and older ones'), l10n.t('Filter jobs: {0} jobs and older ones'))
+        : plural(count, l10n.t('Filter jobs: 1 job found'), l10n.t('Filter jobs: {0} jobs found')),
     );
   };
   return new Promise((resolve) => {

@@ -112,10 +112,10 @@ async function pickJob(
       record,
     };
   });
-  const chosen = await pickRow(items, {
+  const item = await pickRow(items, {
     title,
     matchOnDescription: true,
     matchOnDetail: true,
   });
-  return chosen?.record;
+  return item?.record;
 }

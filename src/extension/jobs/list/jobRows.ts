@@ -67,8 +67,8 @@ export class JobRows {
   }
 
   #node(key: string, node: JobNode): JobNode {
-    const known = this.#nodes.get(key);
-    if (known) return known;
+    const cachedNode = this.#nodes.get(key);
+    if (cachedNode) return cachedNode;
     this.#nodes.set(key, node);
     return node;
   }

@@ -138,9 +138,9 @@ export class JobTree implements vscode.TreeDataProvider<JobNode>, vscode.Disposa
     const { store, listOptions } = this.#deps;
     const { filter, grouping } = listOptions;
     const [groups, variety] = [this.#groups, this.#variety];
-    const shown = isFiltering(filter) ? store.records.filter(jobMatcher(filter)) : store.records;
+    const records = isFiltering(filter) ? store.records.filter(jobMatcher(filter)) : store.records;
     this.#sweepJobs = undefined;
-    this.#groups = groupJobs(shown, { now: Date.now(), grouping });
+    this.#groups = groupJobs(records, { now: Date.now(), grouping });
     this.#variety = varietyOf(store.records);
     const isSame = this.#hadMore === store.hasMore && isDeepStrictEqual(variety, this.#variety);
     this.#hadMore = store.hasMore;

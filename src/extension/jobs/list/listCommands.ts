@@ -91,14 +91,14 @@ async function groupJobs(listOptions: ListOptions, argument: unknown): Promise<v
     project: l10n.t('Project'),
     sweep: l10n.t('Sweep'),
   };
-  const named = GROUPINGS.find((grouping) => grouping === argument);
+  const argumentGrouping = GROUPINGS.find((grouping) => grouping === argument);
   const rows = GROUPINGS.map((grouping) => ({
     label: label`${titles[grouping]}`,
     ...(grouping === listOptions.grouping && { description: label`${l10n.t('current')}` }),
     grouping,
   }));
-  const chosen = named ?? (await pickRow(rows, { title: l10n.t('Group jobs by') }))?.grouping;
-  if (chosen !== undefined) listOptions.setGrouping(chosen);
+  const grouping = argumentGrouping ?? (await pickRow(rows, { title: l10n.t('Group jobs by') }))?.grouping;
+  if (grouping !== undefined) listOptions.setGrouping(grouping);
 }
 
 /**

@@ -64,8 +64,8 @@ export class LogColours implements Disposable {
 
   #typeOf({ colour, isBold }: TextStyle): vscode.TextEditorDecorationType {
     const key = `${colour} ${isBold}`;
-    const known = this.#types.get(key);
-    if (known !== undefined) return known;
+    const decoration = this.#types.get(key);
+    if (decoration !== undefined) return decoration;
     const type = vscode.window.createTextEditorDecorationType({
       ...(isBold && { fontWeight: 'bold' }),
       ...(colour !== undefined && { color: new vscode.ThemeColor(`terminal.ansi${nameOf(colour)}`) }),

@@ -27,8 +27,8 @@ export function logCommands(deps: LogCommandDeps) {
   /** A command on the log of one job: the one that the argument names, the one in the active editor, or one that the user picks. */
   const logCommand = (title: string, run: (record: JobRecord) => unknown) => async (argument: unknown) => {
     const active = vscode.window.activeTextEditor?.document.uri;
-    const shown = active && logDocuments.recordOf(active)?.id;
-    const record = await findOrPickJob(deps, readJobArgument(argument) ?? shown, { title });
+    const shownId = active && logDocuments.recordOf(active)?.id;
+    const record = await findOrPickJob(deps, readJobArgument(argument) ?? shownId, { title });
     return record === undefined ? undefined : run(record);
   };
   return {
@@ -51,21 +51,21 @@ export function logCommands(deps: LogCommandDeps) {
 /** Saves the whole log of a job as a text file, whose path the user chooses. Returns the path; undefined if the user cancelled. */
 async function saveWholeLog(logDocuments: LogDocuments, record: JobRecord): Promise<string | undefined> {
   const name = `${basename(scriptPath(shownScript(record.script)))}.log`;
-  const chosen = await vscode.window.showSaveDialog({
+  const target = await vscode.window.showSaveDialog({
     title: l10n.t('Save Log'),
     defaultUri: vscode.Uri.file(join(record.folder, name)),
     filters: { [l10n.t('Log')]: ['log', 'txt'] },
   });
-  if (chosen === undefined) return undefined;
-  if (chosen.scheme !== 'file') throw new AppError('bad-input', l10n.t('Choose a file on this machine for the log.'));
+  if (target === undefined) return undefined;
+  if (target.scheme !== 'file') throw new AppError('bad-input', l10n.t('Choose a file on this machine for the log.'));
   await showCancellable(l10n.t('Saving the log'), async (signal) => {
     try {
-      await writeAtomically(chosen.fsPath, wholeLog(logDocuments.spool(record.id), signal), { mode: 0o666 });
+      await writeAtomically(target.fsPath, wholeLog(logDocuments.spool(record.id), signal), { mode: 0o666 });
     } catch (error) {
-      throw diskError(error, chosen.fsPath);
+      throw diskError(error, target.fsPath);
     }
   });
-  return chosen.fsPath;
+  return target.fsPath;
 }
 
 /** Opens a job's log at the first line that reports an error. */

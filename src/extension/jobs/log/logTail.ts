@@ -44,9 +44,9 @@ export class LogTail {
     if (this.#shownLength + this.#pendingLength <= 2 * this.#maxCharacters) return;
     // Over twice the limit, the view starts again with the newest text, from the start of a line.
     const newest = this.#newest.join('').slice(-this.#maxCharacters);
-    const kept = newest.slice(newest.indexOf('\n') + 1);
-    this.#pending = [kept];
-    this.#pendingLength = kept.length;
+    const tail = newest.slice(newest.indexOf('\n') + 1);
+    this.#pending = [tail];
+    this.#pendingLength = tail.length;
     this.#shown = '';
     this.#shownLength = 0;
     this.#mustReplace = true;

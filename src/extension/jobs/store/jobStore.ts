@@ -85,9 +85,9 @@ export class JobStore {
       if (filter !== this.#wantedFilter) return; // another one was typed meanwhile
       if (!this.#isLoaded) await this.#readChanges();
       // Jobs that only the old filter had found would leave gaps between the pages.
-      const gone = isFiltering(this.#reader.filter) ? this.#foundByFilter() : [];
+      const removed = isFiltering(this.#reader.filter) ? this.#foundByFilter() : [];
       this.#reader.setFilter(filter);
-      this.#merge([], { isLater: false, gone, mustTell: true });
+      this.#merge([], { isLater: false, gone: removed, mustTell: true });
       this.#merge(await this.#reader.readPassing(), { isLater: false, mustTell: true });
     });
   }

@@ -10,7 +10,7 @@ import { type Grouping, GROUPINGS } from './jobNodes.ts';
 
 const KEY = 'jobList';
 
-const stored = z.object({
+const storedOptions = z.object({
   grouping: z.enum(GROUPINGS).catch('day'),
   filter: z
     .object({
@@ -32,7 +32,7 @@ export class ListOptions {
 
   constructor(memory: vscode.Memento) {
     this.#memory = memory;
-    const found = stored.safeParse(memory.get(KEY)).data;
+    const found = storedOptions.safeParse(memory.get(KEY)).data;
     this.#grouping = found?.grouping ?? 'day';
     this.#filter = found?.filter ?? NO_FILTER;
   }

@@ -62,9 +62,9 @@ export class LostContacts {
   }
 
   set(id: string, reason: LostContact['reason'], now: number): void {
-    const known = this.#lost.get(id);
-    if (known?.reason === reason) return;
-    this.#lost.set(id, { reason, since: known?.since ?? now });
+    const contact = this.#lost.get(id);
+    if (contact?.reason === reason) return;
+    this.#lost.set(id, { reason, since: contact?.since ?? now });
     this.#changed.fire(id);
   }
 

@@ -296,9 +296,9 @@ class TokenJoiner {
   }
 
   push(event: TokenEvent): void {
-    const joined = this.#joined;
-    if (joined?.path === event.path && joined.visit === event.visit && joined.text.length < MAX_TEXT) {
-      this.#joined = { ...joined, text: joined.text + event.text };
+    const joinedRun = this.#joined;
+    if (joinedRun?.path === event.path && joinedRun.visit === event.visit && joinedRun.text.length < MAX_TEXT) {
+      this.#joined = { ...joinedRun, text: joinedRun.text + event.text };
       return;
     }
     this.flush();

@@ -21,6 +21,6 @@ export function finalValue(
 function own(view: StateView, key: string): StateView | undefined {
   if (typeof view !== 'object' || view === null || isSpecial(view)) return undefined;
   if (isList(view)) return /^\d+$/.test(key) ? view[Number(key)] : undefined;
-  const written = key.startsWith('$') ? `$${key}` : key;
-  return Object.hasOwn(view, written) ? view[written] : undefined;
+  const escapedKey = key.startsWith('$') ? `$${key}` : key;
+  return Object.hasOwn(view, escapedKey) ? view[escapedKey] : undefined;
 }

@@ -47,8 +47,8 @@ export class RunTotals {
 
   /** The part of a record that is known when a run has ended. */
   summary(outcome: FlowOutcome): Pick<RunRecord, 'finishedAt' | 'name' | 'others' | 'steps' | 'usage' | 'outcome'> {
-    const wanted = this.#names.findIndex((name) => name === this.#flowName);
-    const main = wanted < 0 ? 0 : wanted;
+    const nameIndex = this.#names.findIndex((name) => name === this.#flowName);
+    const main = nameIndex < 0 ? 0 : nameIndex;
     const name = this.#names[main];
     const others = this.#names.filter((_, index) => index !== main).slice(0, MAX_OTHERS);
     const usage = [...this.#running.values()].reduce(unfinishedUsage, this.#usage);

@@ -18,22 +18,22 @@ type Exports = Readonly<Record<string, unknown>>;
  *
  * The library may be loaded more than once, so a flow is recognized by its members and not by its class.
  *
- * @param wanted the name of the export.
+ * @param exportName the name of the export.
  * @throws AppError `bad-input` that says what to export or choose.
  */
 export async function findExportedFlow(
   exports: Readonly<Record<string, unknown>>,
-  wanted: string | undefined,
+  exportName: string | undefined,
   file: string,
 ): Promise<Runnable> {
-  if (wanted !== undefined) return findByName(exports, wanted, file);
+  if (exportName !== undefined) return findByName(exports, exportName, file);
   const instance = onlyOne(distinct(matching(exports, isFlow)), file);
   if (instance !== undefined) return instance;
   const Class = onlyOne(matching(exports, isFlowClass), file);
   if (Class !== undefined) return new Class();
   const makers = matching(exports, isMaker).filter(([name]) => MAKER_NAME.test(name));
-  const made = await onlyOne(makers, file)?.();
-  if (isFlow(made)) return made;
+  const flow = await onlyOne(makers, file)?.();
+  if (isFlow(flow)) return flow;
   throw new AppError(
     'bad-input',
     `${file} exports no flow${namesOf(exports)}. Export the flow: export const flow = new Flow(...).`,
@@ -45,8 +45,8 @@ async function findByName(exports: Readonly<Record<string, unknown>>, name: stri
     exports[name] ?? Object.values(exports).find((candidate) => isRunnable(candidate) && candidate.name === name);
   if (isRunnable(value)) return value;
   if (isFlowClass(value)) return new value();
-  const made = isFunction(value) ? await value() : undefined;
-  if (isRunnable(made)) return made;
+  const flow = isFunction(value) ? await value() : undefined;
+  if (isRunnable(flow)) return flow;
   throw new AppError('bad-input', `${file} exports no flow "${name}"${namesOf(exports)}.`);
 }
 
@@ -61,12 +61,12 @@ function matching<T>(
 
 /** The default export wins over others. */
 function onlyOne<T>(candidates: readonly Export<T>[], file: string): T | undefined {
-  const chosen = candidates.find(([name]) => name === 'default') ?? candidates[0];
-  if (candidates.length <= 1 || chosen?.[0] === 'default') return chosen?.[1];
+  const candidate = candidates.find(([name]) => name === 'default') ?? candidates[0];
+  if (candidates.length <= 1 || candidate?.[0] === 'default') return candidate?.[1];
   const names = candidates.map(([name]) => name).join(', ');
   throw new AppError(
     'bad-input',
-    `${file} exports several flows: ${names}. Choose one by its name (--flow ${chosen?.[0]}).`,
+    `${file} exports several flows: ${names}. Choose one by its name (--flow ${candidate?.[0]}).`,
   );
 }
 

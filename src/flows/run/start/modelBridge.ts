@@ -123,12 +123,14 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const gone = new AbortController();
-  response.once('close', () => gone.abort(new DOMException('The flow no longer waits for the reply.', 'AbortError')));
+  const disconnection = new AbortController();
+  response.once('close', () =>
+    disconnection.abort(new DOMException('The flow no longer waits for the reply.', 'AbortError')),
+  );
   try {
     authorise(request, token);
     if (service !== undefined && request.url?.startsWith(`${SELECTED_PATH}/`) === true) {
-      return await forwardToSelected(service, request, response, gone.signal);
+      return await forwardToSelected(service, request, response, disconnection.signal);
     }
     const route = `${request.method} ${request.url}`;
     if (route === 'GET /v1/models') {
@@ -137,10 +139,10 @@ async function answer(
     }
     if (route !== 'POST /v1/chat/completions') throw new AppError('missing', `The bridge has no ${route}.`);
     const chatRequest = await readBridgeRequest(request);
-    const exchange = { models, asked: chatRequest, response, signal: gone.signal };
+    const exchange = { models, asked: chatRequest, response, signal: disconnection.signal };
     await (chatRequest.isStreamed ? stream(exchange) : complete(exchange));
   } catch (error) {
-    if (response.headersSent || gone.signal.aborted) {
+    if (response.headersSent || disconnection.signal.aborted) {
       response.destroy(); // a stream that just stopped would look complete
       return;
     }
@@ -153,9 +155,9 @@ async function answer(
 /** A web page that found the port has neither the token nor a loopback address in `Host`. */
 function authorise({ headers, socket }: IncomingMessage, token: string): void {
   const sentToken = Buffer.from(headers.authorization ?? '');
-  const wanted = Buffer.from(`Bearer ${token}`);
+  const authorization = Buffer.from(`Bearer ${token}`);
   const isHere = headers.host === `127.0.0.1:${socket.localPort}`;
-  if (isHere && sentToken.length === wanted.length && timingSafeEqual(sentToken, wanted)) return;
+  if (isHere && sentToken.length === authorization.length && timingSafeEqual(sentToken, authorization)) return;
   throw new AppError('not-signed-in', "The editor's models can only be used with the token of this run.");
 }
 

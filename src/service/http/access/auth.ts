@@ -55,14 +55,14 @@ export function requireKey(
   tokens: TokenAuthenticator | undefined,
 ): MiddlewareHandler<AppEnv> {
   return async (context, next) => {
-    const given = bearerOf(context.req.header('authorization'));
-    if (given === undefined) {
+    const key = bearerOf(context.req.header('authorization'));
+    if (key === undefined) {
       throw refusal(401, 'An API key is required: Authorization: Bearer <key>.');
     }
     const caller =
-      tokens !== undefined && TOKEN.test(given)
-        ? await tokens.enter(given)
-        : admitKey(context, given, { authenticator, authFailures });
+      tokens !== undefined && TOKEN.test(key)
+        ? await tokens.enter(key)
+        : admitKey(context, key, { authenticator, authFailures });
     context.set('caller', caller);
     context.set('account', caller.account);
     await next();

@@ -8,10 +8,10 @@ import type { ProxySettings } from '../../config/configSections.ts';
  * to the left is a claim of the client.
  */
 export function clientAddress(incoming: IncomingMessage, proxy: ProxySettings | undefined): string {
-  const known = new Set(proxy?.addresses);
+  const proxies = new Set(proxy?.addresses);
   let address = plain(incoming.socket.remoteAddress ?? '');
   const forwarded = [incoming.headers['x-forwarded-for'] ?? []].flat().join(',').split(',');
-  while (known.has(address)) {
+  while (proxies.has(address)) {
     const before = plain(forwarded.pop()?.trim() ?? '');
     if (isIP(before) === 0) break;
     address = before;

@@ -33,13 +33,13 @@ export function barPlot(title: string, slots: readonly Slot[]): Html {
     const height = Math.max(1.5, (charged / most) * HEIGHT);
     return html`<rect x="${(index + GAP / 2) * step}" y="${HEIGHT - height}" width="${step * (1 - GAP)}" height="${height}"><title>${label}: ${shownCredits(charged)} credits</title></rect>`;
   });
-  const used = slots.filter((slot) => slot.jobs > 0);
+  const usedSlots = slots.filter((slot) => slot.jobs > 0);
   return html`<figure>
     <figcaption>${summary}</figcaption>
     <div class="axis"><span>${most === 0 ? '' : `${shownCredits(most)} credits`}</span></div>
     <svg role="img" aria-label="${summary}" viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none">${bars}</svg>
     <div class="axis"><span>${slots[0]?.label}</span><span>${slots.at(-1)?.label}</span></div>
-    ${used.length > 0 && html`<details><summary>As a table</summary>${table(title, HEAD, used.map(row), NUMBERS)}</details>`}
+    ${usedSlots.length > 0 && html`<details><summary>As a table</summary>${table(title, HEAD, usedSlots.map(row), NUMBERS)}</details>`}
   </figure>`;
 }
 

@@ -135,8 +135,9 @@ export class SessionTable {
   /** Starts a session and returns its ID, which is stored nowhere. */
   start(holder: Holder): string {
     this.#removeEnded();
-    const own = [...this.#sessions].filter(([, session]) => nameOf(session.holder) === nameOf(holder));
-    for (const [name] of own.slice(0, Math.max(0, own.length - MAX_OF_HOLDER + 1))) this.#sessions.delete(name);
+    const sessions = [...this.#sessions].filter(([, session]) => nameOf(session.holder) === nameOf(holder));
+    for (const [name] of sessions.slice(0, Math.max(0, sessions.length - MAX_OF_HOLDER + 1)))
+      this.#sessions.delete(name);
     const id = randomBytes(ID_BYTES).toString('base64url');
     const now = this.#now();
     this.#sessions.set(digestOf(id), { holder, startedAt: now, usedAt: now });

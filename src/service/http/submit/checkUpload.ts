@@ -104,11 +104,11 @@ export async function checkContents(
   if (found.packedBytes <= MAX_STORED_BYTES) {
     const frames: Buffer[] = [];
     const planned = await planTar(assembleArchive(contents, found, { account, frames, signal }), free, signal);
-    const joined = joinFrames(frames);
+    const list = joinFrames(frames);
     return {
       ...planned,
-      readStart: (path) => startInTar(readFrames(joined), path),
-      keep: async (spec) => unwrittenWorkspace(spec, joined),
+      readStart: (path) => startInTar(readFrames(list), path),
+      keep: async (spec) => unwrittenWorkspace(spec, list),
     };
   }
   const planned = await planContents(found, free, context, signal);
@@ -134,9 +134,9 @@ async function planContents(
     let end = 0;
     const runs = counts.map((count, index): TarRun => {
       const list = lists.subarray(index * NAME_BYTES, (index + 1) * NAME_BYTES);
-      const own = pieces.slice(end, (end += count));
+      const filePieces = pieces.slice(end, (end += count));
       return {
-        parts: own.map((piece) => ({ size: piece.size, read: async () => (await reader.read(piece)).bytes })),
+        parts: filePieces.map((piece) => ({ size: piece.size, read: async () => (await reader.read(piece)).bytes })),
         known: (from) => knownLists.find(account, list, from),
         remember: (from, run) => knownLists.add(account, list, from, run),
       };

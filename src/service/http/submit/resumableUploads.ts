@@ -42,9 +42,11 @@ export class ResumableUploads {
     { bytes, maxBytes }: { bytes: number; maxBytes: number },
     isBusy: (path: string) => boolean,
   ): Promise<void> {
-    const own = (await this.#list()).filter(({ path, name }) => name.startsWith(prefixOf(account)) && !isBusy(path));
-    let total = own.reduce((sum, { size }) => sum + size, bytes);
-    for (const { path, size } of own.toSorted((a, b) => a.changedAt - b.changedAt)) {
+    const uploads = (await this.#list()).filter(
+      ({ path, name }) => name.startsWith(prefixOf(account)) && !isBusy(path),
+    );
+    let total = uploads.reduce((sum, { size }) => sum + size, bytes);
+    for (const { path, size } of uploads.toSorted((a, b) => a.changedAt - b.changedAt)) {
       if (total <= maxBytes) return;
       await rm(path, { force: true });
       total -= size;

@@ -65,10 +65,10 @@ export class Submissions {
       running.takeOver.abort(new DOMException('The upload continues in another request.', 'AbortError'));
       await running.done;
     }
-    const known = context.store.submissions.find(context.account, key);
-    if (known !== undefined) {
+    const submission = context.store.submissions.find(context.account, key);
+    if (submission !== undefined) {
       return {
-        accepted: await acceptAgain(incoming, known, { ...context, isPart: offset !== undefined }),
+        accepted: await acceptAgain(incoming, submission, { ...context, isPart: offset !== undefined }),
         isNew: false,
       };
     }
@@ -99,10 +99,10 @@ export class Submissions {
     await Promise.race([this.#running.get(path)?.done, sleep(LOST_CONNECTION_MS, undefined, { ref: false })]);
     if (this.#running.get(path)?.isChecked === true) return { state: 'checking', account_id: account };
     // Checked before the store: an upload that is gone has just become a job.
-    const received = await this.#uploads.size(account, key);
-    const known = store.submissions.find(account, key);
-    if (known === undefined) return { state: 'incomplete', account_id: account, received_bytes: received };
-    return { state: 'accepted', account_id: account, ...acceptedJobOf(known, store) };
+    const receivedBytes = await this.#uploads.size(account, key);
+    const submission = store.submissions.find(account, key);
+    if (submission === undefined) return { state: 'incomplete', account_id: account, received_bytes: receivedBytes };
+    return { state: 'accepted', account_id: account, ...acceptedJobOf(submission, store) };
   }
 
   /** Deletes uploads and keys that clients no longer need, uploads first because they use disk space. */
@@ -121,10 +121,11 @@ export class Submissions {
     const { account, maxUploadBytes } = context;
     if (offset === undefined) await this.#uploads.remove(account, key);
     const start = offset ?? 0;
-    const received = await this.#uploads.size(account, key);
-    if (received < start) throw refusal(409, `Upload-Offset: the service has ${received} bytes of the archive.`);
+    const receivedBytes = await this.#uploads.size(account, key);
+    if (receivedBytes < start)
+      throw refusal(409, `Upload-Offset: the service has ${receivedBytes} bytes of the archive.`);
     // More data arrived after the client had requested the status, and is sent again.
-    if (received > start) await truncate(path, start);
+    if (receivedBytes > start) await truncate(path, start);
     const bytes = Number(incoming.headers['content-length'] ?? 0) + start;
     await this.#uploads.makeRoom(account, { bytes, maxBytes: maxUploadBytes }, this.#isBusy);
     try {
@@ -154,7 +155,7 @@ export class Submissions {
 /** Repeats the response for a submission that was accepted before. @throws HTTPException 422 if its contents differ. */
 async function acceptAgain(
   incoming: IncomingMessage,
-  known: StoredSubmission,
+  submission: StoredSubmission,
   { store, maxUploadBytes, isPart }: AcceptContext & { isPart: boolean },
 ): Promise<AcceptedJob> {
   const archiveHash = createHash('sha256');
@@ -165,11 +166,11 @@ async function acceptAgain(
     },
   });
   const { meta } = await receiveUpload(incoming, { openSink: () => sink, maxBytes: maxUploadBytes });
-  const [knownMeta, knownArchive] = known.fingerprint.split(':');
+  const [knownMeta, knownArchive] = submission.fingerprint.split(':');
   const isSame = hash('sha256', meta) === knownMeta && (isPart || archiveHash.digest('hex') === knownArchive);
   if (!isSame)
     throw refusal(422, 'Idempotency-Key: another submission had this key. Generate a new key for each submission.');
-  return acceptedJobOf(known, store);
+  return acceptedJobOf(submission, store);
 }
 
 function acceptedJobOf({ jobId, creditsRemaining }: StoredSubmission, store: AcceptContext['store']): AcceptedJob {

@@ -113,9 +113,9 @@ export class BudgetTable {
     this.#sql.remove.run(this.get(kind, name).kind, name);
   }
 
-  /** What can be spent under these budgets, if `own` can be spent without them. */
-  within(own: Spendable, owner: BudgetOwner): Spendable {
-    let least = own;
+  /** What can be spent under these budgets, if `spendable` can be spent without them. */
+  within(spendable: Spendable, owner: BudgetOwner): Spendable {
+    let least = spendable;
     for (const [kind, name] of named(owner)) {
       const { budget = null, cost = 0 } = this.find(kind, name) ?? {};
       if (budget === null || budget - cost >= least.amount) continue;

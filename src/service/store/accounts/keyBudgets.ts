@@ -36,9 +36,9 @@ export class KeyBudgets {
   /** What a key can spend of the `available` micro-credits of its account, in its group and for jobs of a project. */
   spendable(available: number, { keyId = null, ...owner }: Spender): Spendable {
     const left = this.left(keyId);
-    const own: Spendable =
+    const spendable: Spendable =
       left !== undefined && left < available ? { amount: left, limit: 'key' } : { amount: available, limit: 'account' };
-    return this.#budgets.within(own, owner);
+    return this.#budgets.within(spendable, owner);
   }
 
   /** Checks that no key has spent more than its budget. @throws AppError `corrupt` that names one that has. */

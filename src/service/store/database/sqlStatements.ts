@@ -37,9 +37,9 @@ export function updater<C extends TableColumns>(
 /** Adds the columns that a table of an earlier version lacks. They must be nullable, because its rows have no value for them. */
 export function addMissingColumns(database: DatabaseSync, table: string, columns: TableColumns): void {
   const found = database.prepare(`PRAGMA table_info(${table})`).all();
-  const known = new Set(found.map(({ name }) => name));
+  const columnNames = new Set(found.map(({ name }) => name));
   for (const { name, type } of Object.values(columns)) {
-    if (!known.has(name)) database.exec(`ALTER TABLE ${table} ADD COLUMN ${name} ${type}`);
+    if (!columnNames.has(name)) database.exec(`ALTER TABLE ${table} ADD COLUMN ${name} ${type}`);
   }
 }
 

@@ -91,13 +91,13 @@ export function isUnpricedJob({ unpricedCpus = null }: Pick<NewJob, 'unpricedCpu
  * its script did if its files were removed.
  */
 export function explainedByOrder(
-  own: Ending,
+  ending: Ending,
   { cancelReason, stopReason, filesRemovedAt }: Pick<StoredJob, 'cancelReason' | 'stopReason' | 'filesRemovedAt'>,
 ): Ending {
-  const isStopped = stopReason !== null && (own.state === 'cancelled' || filesRemovedAt !== null);
-  if (isStopped && cancelReason === null) return { ...own, state: 'failed', reason: stopReason };
-  if (own.state !== 'cancelled' || cancelReason === null) return own;
-  return { ...own, reason: own.reason === null ? cancelReason : `${cancelReason} ${own.reason}` };
+  const isStopped = stopReason !== null && (ending.state === 'cancelled' || filesRemovedAt !== null);
+  if (isStopped && cancelReason === null) return { ...ending, state: 'failed', reason: stopReason };
+  if (ending.state !== 'cancelled' || cancelReason === null) return ending;
+  return { ...ending, reason: ending.reason === null ? cancelReason : `${cancelReason} ${ending.reason}` };
 }
 
 /** Reads a row of the table. */

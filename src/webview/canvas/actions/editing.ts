@@ -177,8 +177,9 @@ export class Editing {
   }
 
   #connectTo(flow: string, source: string, action: string, target: string | null): void {
-    const said = target === null ? l10n.t('{0} ends the flow', action) : l10n.t('Connected {0} to {1}', action, target);
-    this.#send({ type: 'connect', flow, source, target, action }, said);
+    const sentence =
+      target === null ? l10n.t('{0} ends the flow', action) : l10n.t('Connected {0} to {1}', action, target);
+    this.#send({ type: 'connect', flow, source, target, action }, sentence);
   }
 
   async #pickAction(

@@ -67,11 +67,11 @@ export class Versions {
     if (changes.length === 0) return;
     const at = change === undefined ? (step === 1 ? 0 : changes.length - 1) : change + step;
     const index = (at + changes.length) % changes.length;
-    const wanted = changes[index];
-    if (wanted === undefined) return;
-    if (wanted.selection === undefined) this.#parts.actions.showFlow(wanted.flow);
+    const chosenChange = changes[index];
+    if (chosenChange === undefined) return;
+    if (chosenChange.selection === undefined) this.#parts.actions.showFlow(chosenChange.flow);
     this.#parts.store.set({ change: index });
     this.#parts.actions.select(this.#parts.store.state.changes[index]?.selection);
-    this.#parts.announcer.say(l10n.t('{0} of {1}: {2}', index + 1, changes.length, describeChange(wanted)));
+    this.#parts.announcer.say(l10n.t('{0} of {1}: {2}', index + 1, changes.length, describeChange(chosenChange)));
   }
 }

@@ -20,7 +20,7 @@ interface PickOptions<T> {
 }
 
 const MAX_SHOWN = 200;
-let opened = 0;
+let openings = 0;
 
 /**
  * Asks for one of several choices, filtered by typing, like VS Code's quick pick; Enter accepts, Escape cancels.
@@ -29,8 +29,8 @@ let opened = 0;
  */
 export function pick<T>(host: HTMLElement, options: PickOptions<T>): Promise<T | undefined> {
   const before = document.activeElement;
-  opened += 1;
-  const listId = `choices-${opened}`;
+  openings += 1;
+  const listId = `choices-${openings}`;
   const input = html('input', {
     type: 'text',
     role: 'combobox',

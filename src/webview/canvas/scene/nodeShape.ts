@@ -35,8 +35,8 @@ export class NodeShape {
     this.element = svg('g', { class: 'node', 'data-path': path });
   }
 
-  show(drawn: DrawnNode, run: NodeState | undefined, change: ChangeKind | undefined): void {
-    const { box, node, isStart, isOpen } = drawn;
+  show(drawnNode: DrawnNode, run: NodeState | undefined, change: ChangeKind | undefined): void {
+    const { box, node, isStart, isOpen } = drawnNode;
     const running = run && { ...run, visits: visitsText(run), usage: usageText(run.usage) };
     const { className, summary, type, flow, label } = node;
     const key = JSON.stringify([
@@ -55,9 +55,9 @@ export class NodeShape {
     if (key === this.#shown) return;
     this.#shown = key;
     // Says in a word what differs, because colours alone do not.
-    const leftOf = (width: number): number => drawn.box.width - width - 8;
+    const leftOf = (width: number): number => drawnNode.box.width - width - 8;
     const changed = change === undefined ? [] : [flag('change-flag', CHANGE_WORDS[change], leftOf)];
-    this.element.replaceChildren(...partsOf(drawn, run), ...changed);
+    this.element.replaceChildren(...partsOf(drawnNode, run), ...changed);
     for (const kind of CHANGE_KINDS) this.element.classList.toggle(`is-${kind}`, kind === change);
     setAttributes(this.element, { transform: `translate(${box.x} ${box.y})` });
     this.element.classList.toggle('is-open', isOpen);
@@ -67,10 +67,10 @@ export class NodeShape {
   }
 }
 
-function* partsOf(drawn: DrawnNode, run: NodeState | undefined): Generator<SVGElement> {
-  const { box, node, isStart, isOpen } = drawn;
+function* partsOf(drawnNode: DrawnNode, run: NodeState | undefined): Generator<SVGElement> {
+  const { box, node, isStart, isOpen } = drawnNode;
   const { width, height } = box;
-  yield svg('title', {}, hoverText(drawn, run));
+  yield svg('title', {}, hoverText(drawnNode, run));
   yield svg('rect', { class: 'glow', x: -3, y: -3, width: width + 6, height: height + 6, rx: 11 });
   yield svg('rect', { class: 'box', width, height, rx: 8 });
   yield svg('rect', { class: 'caret', x: 0, y: 10, width: 3, height: Math.min(40, height - 20), rx: 1.5 });

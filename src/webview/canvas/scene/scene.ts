@@ -44,11 +44,11 @@ export class Scene {
       shape.element.remove();
       this.#nodes.delete(path);
     }
-    for (const drawn of drawing.nodes) {
-      const shape = this.#nodes.get(drawn.path) ?? new NodeShape(drawn);
-      this.#nodes.set(drawn.path, shape);
-      shape.show(drawn, this.#overlay.nodes.get(drawn.path), changed.get(`node ${drawn.path}`)?.kind);
-      const layer = drawn.isOpen ? this.#layers.open : this.#layers.nodes;
+    for (const drawnNode of drawing.nodes) {
+      const shape = this.#nodes.get(drawnNode.path) ?? new NodeShape(drawnNode);
+      this.#nodes.set(drawnNode.path, shape);
+      shape.show(drawnNode, this.#overlay.nodes.get(drawnNode.path), changed.get(`node ${drawnNode.path}`)?.kind);
+      const layer = drawnNode.isOpen ? this.#layers.open : this.#layers.nodes;
       if (shape.element.parentNode !== layer) layer.append(shape.element);
     }
     const keys = new Set(drawing.edges.map(({ key }) => key));
@@ -57,15 +57,15 @@ export class Scene {
       shape.remove();
       this.#edges.delete(key);
     }
-    for (const drawn of drawing.edges) {
-      const shape = this.#edges.get(drawn.key) ?? new EdgeShape(drawn);
-      if (!this.#edges.has(drawn.key)) {
-        this.#edges.set(drawn.key, shape);
+    for (const drawnEdge of drawing.edges) {
+      const shape = this.#edges.get(drawnEdge.key) ?? new EdgeShape(drawnEdge);
+      if (!this.#edges.has(drawnEdge.key)) {
+        this.#edges.set(drawnEdge.key, shape);
         this.#layers.edges.append(shape.element);
         this.#layers.labels.append(shape.label);
       }
-      const times = this.#overlay.taken.get(takenKey(drawn.source, drawn.action)) ?? 0;
-      shape.show(drawn, times, changed.get(`edge ${drawn.key}`)?.kind);
+      const times = this.#overlay.taken.get(takenKey(drawnEdge.source, drawnEdge.action)) ?? 0;
+      shape.show(drawnEdge, times, changed.get(`edge ${drawnEdge.key}`)?.kind);
     }
     this.element.classList.toggle('has-run', progress !== undefined);
   }
@@ -83,12 +83,12 @@ export class Scene {
       element.classList.toggle('is-current', path === current);
     }
     const ends = selected?.type === 'node' ? selected.path : undefined;
-    for (const drawn of drawing.edges) {
-      const shape = this.#edges.get(drawn.key);
-      const isSelected = selected?.type === 'edge' && selected.key === drawn.key;
+    for (const drawnEdge of drawing.edges) {
+      const shape = this.#edges.get(drawnEdge.key);
+      const isSelected = selected?.type === 'edge' && selected.key === drawnEdge.key;
       shape?.toggle('is-selected', isSelected);
-      shape?.toggle('is-near', ends !== undefined && (drawn.source === ends || drawn.target === ends));
-      shape?.toggle('is-caret', caret?.type === 'edge' && caret.key === drawn.key);
+      shape?.toggle('is-near', ends !== undefined && (drawnEdge.source === ends || drawnEdge.target === ends));
+      shape?.toggle('is-caret', caret?.type === 'edge' && caret.key === drawnEdge.key);
       shape?.toggle('is-missed', found !== undefined);
       // Lines share tracks, so the selected one is moved to the top.
       if (isSelected && shape !== undefined && this.#layers.edges.lastChild !== shape.element)

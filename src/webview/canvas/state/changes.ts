@@ -8,21 +8,21 @@ export function changesOf(state: CanvasState): readonly CanvasChange[] {
   const { versions, comparison, progress, drawing, run } = state;
   if (versions !== undefined) {
     return versions.changes.map(({ kind, flow, node, edge, text }) => {
-      const drawn = drawing.nodes.find((each) => each.flow === flow && each.node.id === node);
+      const drawnNode = drawing.nodes.find((each) => each.flow === flow && each.node.id === node);
       const line = drawing.edges.find(
-        (each) => each.flow === flow && each.edge?.id === edge && each.source === drawn?.path,
+        (each) => each.flow === flow && each.edge?.id === edge && each.source === drawnNode?.path,
       );
-      const name = nameOf(node, edge?.slice(node.length + 1), drawn);
-      return { kind, name, text, flow, selection: selectionOf(drawn, edge === undefined ? undefined : line, edge) };
+      const name = nameOf(node, edge?.slice(node.length + 1), drawnNode);
+      return { kind, name, text, flow, selection: selectionOf(drawnNode, edge === undefined ? undefined : line, edge) };
     });
   }
   return (comparison?.changes ?? []).flatMap(({ kind, path, action, text }) => {
     const page = progress?.pagePathOf(path);
-    const drawn = drawing.nodes.find((each) => each.path === page);
-    if (drawn === undefined) return []; // a flow itself, or a node that the source no longer has
+    const drawnFlow = drawing.nodes.find((each) => each.path === page);
+    if (drawnFlow === undefined) return []; // a flow itself, or a node that the source no longer has
     const line = drawing.edges.find((each) => each.source === page && each.action === action);
-    const selection = selectionOf(drawn, line, action);
-    return [{ kind, name: nameOf(drawn.node.id, action, drawn), text, flow: run?.flow ?? '', selection }];
+    const selection = selectionOf(drawnFlow, line, action);
+    return [{ kind, name: nameOf(drawnFlow.node.id, action, drawnFlow), text, flow: run?.flow ?? '', selection }];
   });
 }
 
@@ -41,8 +41,8 @@ function placeOf(selection: CanvasSelection): string {
   return selection.type === 'node' ? `node ${selection.path}` : `edge ${selection.key}`;
 }
 
-function nameOf(id: string, action: string | undefined, drawn: DrawnNode | undefined): string {
-  const node = drawn === undefined ? id : titleOf(drawn.node);
+function nameOf(id: string, action: string | undefined, drawnNode: DrawnNode | undefined): string {
+  const node = drawnNode === undefined ? id : titleOf(drawnNode.node);
   return action === undefined ? node : l10n.t('the connection {0} of {1}', action, node);
 }
 

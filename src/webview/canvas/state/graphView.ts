@@ -26,19 +26,19 @@ export function withGraph(state: CanvasState, message: GraphMessage): Partial<Ca
 export function withLayout(state: CanvasState, { isTidy = false } = {}): Partial<CanvasState> {
   const graph = shownFlow(state);
   if (graph === undefined) return { shown: undefined, drawing: NOTHING_DRAWN, selected: undefined };
-  const placed = layoutFlow(graph, {
+  const layout = layoutFlow(graph, {
     flows: (state.versions?.file ?? state.file)?.flows ?? [],
     isOpen: (path) => state.open.has(path),
     moved: state.moved,
     isWrapped: state.isWrapped,
     previous: isTidy ? undefined : state.shown,
   });
-  const drawing = drawFlow(placed);
+  const drawing = drawFlow(layout);
   const { selected: before } = state;
   const element = before?.type === 'node' ? nodeAt(drawing, before.path) : edgeAt(drawing, before?.key);
   const selected = element === undefined ? undefined : before;
   const paths = new Set(drawing.nodes.map(({ path }) => path));
-  return { shown: placed, drawing, selected, marked: state.marked.intersection(paths) };
+  return { shown: layout, drawing, selected, marked: state.marked.intersection(paths) };
 }
 
 /** The selection at an offset of the source: the connection there, or else the node with the smallest range around it. */
@@ -65,10 +65,10 @@ export function flowRange({ drawing }: CanvasState, selection: CanvasSelection |
     const ranges = nodeAt(drawing, selection.path)?.node.ranges;
     return ranges?.class ?? ranges?.instance;
   }
-  const drawn = edgeAt(drawing, selection?.key);
-  if (drawn?.edge !== undefined) return drawn.edge.range;
-  const source = nodeAt(drawing, drawn?.source)?.node;
-  const returned = source?.actions.known.find(({ action }) => action === drawn?.action)?.ranges[0];
+  const drawnEdge = edgeAt(drawing, selection?.key);
+  if (drawnEdge?.edge !== undefined) return drawnEdge.edge.range;
+  const source = nodeAt(drawing, drawnEdge?.source)?.node;
+  const returned = source?.actions.known.find(({ action }) => action === drawnEdge?.action)?.ranges[0];
   return returned ?? source?.ranges.post ?? source?.ranges.instance;
 }
 
