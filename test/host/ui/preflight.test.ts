@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
 import type { Locator } from 'playwright-core';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
 import { choose, runCommand, showNotification } from '../../../scripts/vscode/workbench.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
+import { assertInert, HOSTILE, LONG_HOSTILE } from '../support/hostileText.ts';
 
 const OTHER = 'train.mjs --epochs 3';
 
@@ -125,4 +129,85 @@ suite('the question before a submit', () => {
     await submit('Submit run.sh');
     await window.page.locator('.part.panel .view-line', { hasText: /^1,2$/ }).waitFor();
   });
+
+  test('shows what a folder and a service are called as text, in its rows and in the tree of files', async () => {
+    const { page } = window;
+    await using service = await hostileService();
+    const names = [
+      '[x](command:workbench.action.quit) $(bug).py',
+      '\u202egnp\u001b[2J.py',
+      '<img src=x onerror=alert(1)>.py',
+    ];
+    for (const name of names) await writeFile(join(folder, name), '');
+    await runCommand(page, 'Farwharf: Select Host');
+    await choose(page, 'Connect a Service');
+    for (const [question, answer] of [
+      ['Connect a service', service.url],
+      ['Sign in to', 'k'.repeat(40)],
+    ] as const) {
+      await list(question).waitFor();
+      await page.locator('.quick-input-widget input.input').fill(answer);
+      await page.keyboard.press('Enter');
+    }
+    await page.locator('.part.statusbar', { hasText: '1e+308' }).waitFor();
+    await runCommand(page, 'Farwharf: Submit Workspace');
+    await list('[x](command:').waitFor();
+    await assertInert(list('Machine class'), 'rows');
+    await choose(page, 'Script');
+    await list('Submit asking: script').waitFor();
+    await assertInert(list('Submit asking: script'), 'scripts');
+    await choose(page, '[x](command:');
+    await list('Machine class').waitFor();
+    await assertInert(list('Machine class'), 'rows of the script');
+    await choose(page, 'Machine class');
+    await list(': machine class').waitFor();
+    await assertInert(list(': machine class'), 'machine classes');
+    await page.keyboard.press('Escape');
+    await list('Volumes').waitFor();
+    await choose(page, 'Volumes');
+    await list(': volumes').waitFor();
+    await assertInert(list(': volumes'), 'volumes');
+    await page.keyboard.press('Escape');
+    await choose(page, 'Show all files');
+    const tree = page.locator('.part.sidebar .pane', { hasText: 'command:workbench' }).first();
+    await tree.waitFor();
+    await assertInert(tree, 'files');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+  });
 });
+
+/** A service all of whose names act, where names are texts. */
+async function hostileService(): Promise<{ readonly url: string } & AsyncDisposable> {
+  const rate = {
+    machine_class: HOSTILE,
+    description: LONG_HOSTILE,
+    credits_per_minute: 1,
+    cpus: 1,
+    memory_gb: 1,
+    gpus: 0,
+  };
+  const account = {
+    account_id: HOSTILE,
+    plan: HOSTILE,
+    credits: 1e308,
+    rate_card: [rate, { ...rate, machine_class: 'local' }],
+    features: [HOSTILE],
+    volumes: [{ name: HOSTILE, writable: true }],
+  };
+  const server = createServer((request, response) => {
+    const isAccount = request.url === '/v1/me';
+    response.writeHead(isAccount ? 200 : 404, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(isAccount ? account : { detail: LONG_HOSTILE }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
