@@ -115,8 +115,6 @@ test('what cannot be run is refused, with what to do, and what has no program he
     const { detail = 'accepted' } = (await response.json()) as { detail?: string };
     return detail;
   };
-  assert.match(await refusal('nb.ipynb', '{}'), /jupyter nbconvert --to script/);
-  assert.doesNotMatch(await refusal('nb.ipynb', '{}'), /chmod/);
   assert.match(await refusal('notes.txt', 'text'), /does not name a program .* not executable \(chmod \+x\)/);
   // Larger than what the database stores, so that it is unpacked at once.
   const noise = Buffer.from(Array.from({ length: 600_000 }, (_, index) => (index * 7919 * index) % 251));
@@ -125,6 +123,8 @@ test('what cannot be run is refused, with what to do, and what has no program he
   const ended = await ends(service, { 'a.R': 'print(1)' }, 'a.R');
   assert.match(ended.reason ?? '', /a\.R is run with Rscript, which was not found/);
   assert.equal(ended.cost, 0);
+  const notebook = await ends(service, { 'a.ipynb': '{}' }, 'a.ipynb');
+  assert.match(notebook.reason ?? '', /python3 was not found on the machine that runs jobs/);
 });
 
 test('a script finds the packages of its job, although its first line names the Python of the machine', {

@@ -246,7 +246,7 @@ test('the command that submits the open file is offered for each type of script,
   const scripts = [...SCRIPT_KINDS.flatMap(({ files }) => files), '*.sbatch', '*.slurm'].map((name) =>
     name.replace('*', 'train'),
   );
-  const others = ['train.txt', 'train.pyc', 'notes.ipynb', 'README', 'py', 'notMakefile', 'Makefile.md'];
+  const others = ['train.txt', 'train.pyc', 'notes.ipynbx', 'README', 'py', 'notMakefile', 'Makefile.md'];
   for (const clause of clauses)
     assert.deepEqual(
       [...scripts, ...others].filter((name) => new RegExp(clause).test(name)),

@@ -38,7 +38,7 @@ export function submitCommands(deps: SubmitCommandDeps): Commands<'submit'> {
     },
     'farwharf.submitWorkspace': (argument) => submit(deps, readSubmitArguments(withoutFile(argument))),
     'farwharf.submitFile': (argument) =>
-      submit(deps, readSubmitArguments(argument ?? vscode.window.activeTextEditor?.document.uri)),
+      submit(deps, readSubmitArguments(fileOfNotebook(argument) ?? argument ?? openFile())),
     /** Submits a job of a folder's `farwharf.json`, which the argument names or the user picks. */
     'farwharf.submitProfile': async (argument) => {
       const named = readSubmitArguments(argument);
@@ -54,6 +54,18 @@ export function submitCommands(deps: SubmitCommandDeps): Commands<'submit'> {
     'farwharf.returnToSubmit': () => deps.files.close(),
     'farwharf.openIgnoreRule': (argument) => deps.files.openRule(argument),
   };
+}
+
+/** The file of the notebook in whose toolbar a command was chosen. */
+function fileOfNotebook(argument: unknown): unknown {
+  const { notebookEditor } = (argument ?? {}) as { notebookEditor?: { notebookUri?: unknown } };
+  return notebookEditor?.notebookUri;
+}
+
+/** A cell of a notebook is an editor too, but not a file. */
+function openFile(): vscode.Uri | undefined {
+  const { activeNotebookEditor, activeTextEditor } = vscode.window;
+  return activeNotebookEditor?.notebook.uri ?? activeTextEditor?.document.uri;
 }
 
 async function pickFolder(title: string, openLabel: string): Promise<vscode.Uri | undefined> {

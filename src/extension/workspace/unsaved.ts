@@ -12,7 +12,8 @@ import { askModal } from '../ui/show.ts';
  * @throws AppError `conflict` if a file cannot be saved.
  */
 export async function settleUnsaved(folder: vscode.WorkspaceFolder): Promise<boolean> {
-  const dirty = vscode.workspace.textDocuments.filter(
+  const { notebookDocuments, textDocuments } = vscode.workspace;
+  const dirty = [...textDocuments, ...notebookDocuments].filter(
     ({ isDirty, uri }) => isDirty && uri.scheme === 'file' && pathInside(folder.uri.fsPath, uri.fsPath) !== undefined,
   );
   const mode = readSetting('saveBeforeSubmit');
@@ -32,7 +33,7 @@ export async function settleUnsaved(folder: vscode.WorkspaceFolder): Promise<boo
   for (const document of dirty) {
     // Without this, the old contents of a file that cannot be saved would be sent unnoticed.
     if (!(await document.save()))
-      throw new AppError('conflict', l10n.t('{0} could not be saved, so nothing was sent.', document.fileName));
+      throw new AppError('conflict', l10n.t('{0} could not be saved, so nothing was sent.', document.uri.fsPath));
   }
   return true;
 }

@@ -15,7 +15,8 @@ const MAX_CHARACTERS = 500;
 const PERCENT = /(\d{1,3}(?:\.\d{1,3})?) ?%/;
 const LEADING_PERCENT = /^(?:(?:[\w ./-]{0,60}:)? *\d{1,3}(?:\.\d{1,3})? ?%\||\d{1,3}(?:\.\d{1,3})? ?%$)/;
 const BAR = /[=#>.\-━╸█▏▎▍▌▋▊▉]{4,}|[█━╸]/;
-const STEP = /\b(epoch|step|iter|iteration|batch|fold|trial|round)s?\b[ :[(#]{0,3}(\d{1,9}) ?(?:\/|of) ?(\d{1,9})\b/i;
+const STEP =
+  /\b(cell|epoch|step|iter|iteration|batch|fold|trial|round)s?\b[ :[(#]{0,3}(\d{1,9}) ?(?:\/|of) ?(\d{1,9})\b/i;
 const LEADING_COUNT = /^ *\[? *(\d{1,9}) ?\/ ?(\d{1,9})\b/;
 const TIME = String.raw`((?:\d{1,3}d(?:ays?,?)? ?)?\d{1,3}:\d\d(?::\d\d)?|(?:\d{1,3}h ?)?(?:\d{1,4}m ?)?\d{1,5}s\b)`;
 // tqdm writes [elapsed<left, rate], others ETA, and rich only a time after its bar.

@@ -3,7 +3,7 @@ import { printableLine } from '../../core/text/printable.ts';
 import { receivedAccount } from '../../remote/protocol/schemas.ts';
 import { bringsPrograms } from '../../remote/protocol/termValues.ts';
 import type { JobSubmission } from '../../remote/protocol/jobTerms.ts';
-import { isNotebookScript, kindOfFile, matchesFile, SCRIPT_KINDS } from '../../workspace/scripts/scriptKinds.ts';
+import { kindOfFile, matchesFile, SCRIPT_KINDS } from '../../workspace/scripts/scriptKinds.ts';
 import type { JobFinding } from '../selection/jobFinding.ts';
 import type { JobReview } from '../selection/jobReview.ts';
 import type { ScriptHead } from '../selection/scriptHead.ts';
@@ -63,16 +63,6 @@ function startFindings(
   const kind = kindOfFile(path);
   if (kind !== undefined && mayHaveMore) return [];
   const cannot = l10n.t('{0} cannot run {1}', service, path);
-  if (isNotebookScript(path)) {
-    return finding(
-      'error',
-      cannot,
-      l10n.t(
-        'A notebook is not a script. Convert it with {0}, and submit the script.',
-        'jupyter nbconvert --to script',
-      ),
-    );
-  }
   if (kind !== undefined) {
     const remedy = l10n.t('Use another service, or a list of packages that installs {0}.', kind.title);
     return finding('error', cannot, `${all} ${remedy}`);

@@ -28,6 +28,7 @@ const KINDS = [
     files: ['Makefile', 'makefile', 'GNUmakefile', '*.mk'],
     programs: ['make', 'gmake'],
   },
+  { name: 'notebook', title: 'Jupyter', files: ['*.ipynb'], programs: ['python3', 'python'] },
 ] as const satisfies readonly ScriptKind[];
 
 export type ScriptKindName = (typeof KINDS)[number]['name'];
@@ -44,15 +45,10 @@ export function kindOfFile(path: string): (typeof SCRIPT_KINDS)[number] | undefi
   return KINDS_OF_FILES.get(name) ?? KINDS_OF_FILES.get(`*${name.slice(name.lastIndexOf('.'))}`);
 }
 
-/** The kind of the scripts that a program runs, by its name or path: `/usr/bin/Rscript`. */
+/** The kind of the scripts that a program runs, by its name or path: `/usr/bin/Rscript`. That of Python is not notebooks. */
 export function kindOfProgram(program: string): (typeof SCRIPT_KINDS)[number] | undefined {
   const name = basename(program);
   return SCRIPT_KINDS.find(({ programs }) => programs.includes(name));
-}
-
-/** Whether a file is a notebook of Jupyter, by its name. */
-export function isNotebookScript(path: string): boolean {
-  return path.endsWith('.ipynb');
 }
 
 /** Whether the name of a file is among patterns, as in `ScriptKind.files`. */

@@ -5,7 +5,7 @@ import { isInside } from '../../../remote/protocol/termValues.ts';
 import { schemaMessage, schemaProblems } from '../../../core/text/schemaMessage.ts';
 import { splitWords } from '../../../core/text/splitWords.ts';
 import { parseJson } from '../../../core/jsonFields.ts';
-import { isNotebookScript, kindOfFile, SCRIPT_KINDS } from '../../../workspace/scripts/scriptKinds.ts';
+import { kindOfFile, SCRIPT_KINDS } from '../../../workspace/scripts/scriptKinds.ts';
 import { readShebang } from '../../../workspace/scripts/shebang.ts';
 
 /**
@@ -71,8 +71,6 @@ export async function checkRunnable(
   const start = await readStart(path);
   if (start === undefined || readShebang(start) !== undefined) return;
   const kinds = SCRIPT_KINDS.map(({ title, files: names }) => `${title} (${names.join(', ')})`).join(', ');
-  const remedy = isNotebookScript(path)
-    ? 'A notebook is not a script. Convert it with jupyter nbconvert --to script, and submit the script.'
-    : `Its first line does not name a program (#!/usr/bin/env NAME), its name is not that of a script, and it is not executable (chmod +x). Scripts are: ${kinds}.`;
+  const remedy = `Its first line does not name a program (#!/usr/bin/env NAME), its name is not that of a script, and it is not executable (chmod +x). Scripts are: ${kinds}.`;
   throw new AppError('bad-input', `meta.script: "${path}" cannot be run. ${remedy}`);
 }

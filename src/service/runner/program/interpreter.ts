@@ -10,6 +10,7 @@ import {
   type ScriptKind,
   type ScriptKindName,
 } from '../../../workspace/scripts/scriptKinds.ts';
+import { NOTEBOOK_PROGRAM } from './notebookProgram.ts';
 import { readShebang, type Shebang } from '../../../workspace/scripts/shebang.ts';
 import { type JobPackages, pythonOf } from '../environment/jobPackages.ts';
 import {
@@ -81,7 +82,9 @@ export function programFor(script: JobScript, { searchPath, packages, isVisible 
     },
     ofKind: (kind) => {
       if (isOfNode(kind)) return ownNode();
-      const file = kind.name === 'python' ? findPython(undefined, searchPath) : programs.find(kind.programs);
+      const file = PYTHONS.has(kind.programs[0] ?? '')
+        ? findPython(undefined, searchPath)
+        : programs.find(kind.programs);
       if (file === undefined) throw missingFor(kind, script);
       return call(file);
     },
@@ -117,9 +120,14 @@ function chooseProgram(script: JobScript, packages: JobPackages | undefined, loo
   }
   const kind = kindOfFile(path);
   if (kind === undefined) return { file, args, env: {} };
+  return { ...lookup.ofKind(kind), args: [...startOf(kind, file), ...args] };
+}
+
+/** The first arguments of the program that runs a file. */
+function startOf({ name }: ScriptKind, file: string): readonly string[] {
+  if (name === 'notebook') return ['-c', NOTEBOOK_PROGRAM, file];
   // Rules of a makefile expect to run in its folder.
-  const own = kind.name === 'make' ? ['-C', dirname(file), '-f', basename(file)] : [file];
-  return { ...lookup.ofKind(kind), args: [...own, ...args] };
+  return name === 'make' ? ['-C', dirname(file), '-f', basename(file)] : [file];
 }
 
 /** A job that installs packages of Python means their Python, whichever path names one: another one would find none of them. */

@@ -1,0 +1,223 @@
+/**
+ * The program that runs a notebook of Jupyter, for `python3 -c`. Its arguments are the path of the notebook, and parameters as
+ * `NAME=VALUE`, which it sets after the cell with the tag `parameters`, as papermill does.
+ *
+ * It writes the output of each cell as the cell makes it, and the notebook with all outputs after each cell, so that a job that is ended
+ * keeps those of the cells that ran. It needs nbclient and ipykernel, or a Jupyter on the search path that has them. Python 3.8 or newer.
+ */
+export const NOTEBOOK_PROGRAM = String.raw`
+import sys
+sys.path[:] = [entry for entry in sys.path if entry]  # no module of the job's folder takes the place of one below
+
+import asyncio, json, keyword, os, re, shutil, signal, time, warnings
+
+SAVING_SHARE = 0.1
+SECOND_ATTEMPT = 'FARWHARF_JUPYTER'
+
+path, assignments = sys.argv[1], sys.argv[2:]
+name = os.path.basename(path)
+
+
+def fail(message):
+    print(message, file=sys.stderr, flush=True)
+    sys.stdout.flush()
+    os._exit(1)  # what nbclient does at the exit prints a traceback after this message
+
+
+def use_jupyter(missing):
+    """Starts again with the Python of the Jupyter on the search path."""
+    source = getattr(sys, 'orig_argv', None)
+    jupyter = shutil.which('jupyter') or shutil.which('jupyter-execute')
+    if jupyter and source and SECOND_ATTEMPT not in os.environ:
+        with open(jupyter, 'rb') as file:
+            first = file.readline(1024).decode('utf-8', 'replace').strip()
+        python = first[2:].split()[0] if re.match(r'#!\S*python[\d.]*$', first) else ''
+        if os.path.isfile(python) and not os.path.samefile(python, sys.executable):
+            os.environ[SECOND_ATTEMPT] = '1'
+            os.execv(python, [python, *source[1:]])
+    fail(f'{name} cannot be run, because {sys.executable} has no {missing}. '
+         'Add nbclient and ipykernel to the packages of the job, then submit again.')
+
+
+try:
+    import nbformat
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError, DeadKernelError
+    from jupyter_client.kernelspec import KernelSpecManager
+except ImportError as error:
+    use_jupyter(error.name)
+os.environ.pop(SECOND_ATTEMPT, None)
+os.environ.setdefault('PYDEVD_DISABLE_FILE_VALIDATION', '1')  # a warning of each kernel, which is not about the notebook
+warnings.simplefilter('ignore')  # of nbformat, on notebooks that older programs wrote
+
+
+def read_notebook():
+    try:
+        with open(path, encoding='utf-8-sig') as file:
+            notebook = nbformat.reads(file.read(), as_version=4)
+        for cell in notebook.cells:
+            cell.metadata.get('tags'), cell.source, cell.cell_type
+        return notebook
+    except MemoryError:
+        raise
+    except Exception as error:
+        fail(f'{name} is not a notebook of Jupyter, or it is damaged: {str(error)[:500]}')
+
+
+def choose_kernel(notebook):
+    spec = notebook.metadata.get('kernelspec', {})
+    wanted = str(spec.get('name') or 'python3')
+    kernels = KernelSpecManager().find_kernel_specs()
+    if wanted in kernels:
+        return wanted
+    language = str(spec.get('language') or notebook.metadata.get('language_info', {}).get('name') or 'python')
+    if language.lower() == 'python' and 'python3' in kernels:
+        print(f'The kernel {wanted!r} of {name} is not on this machine. The Python of the job runs it instead.',
+              file=sys.stderr, flush=True)
+        return 'python3'
+    if language.lower() == 'python':
+        use_jupyter('ipykernel')
+    fail(f'{name} needs the kernel {wanted!r} for {language}, which the machine that runs jobs does not have. '
+         f'It has: {", ".join(sorted(kernels)) or "none"}. '
+         'Choose one of them in the notebook, or add the kernel to the packages of the job, then submit again.')
+
+
+def value_of(text):
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def set_parameters(notebook):
+    """Adds a cell, in place of that of an earlier run."""
+    if not assignments:
+        return
+    language = str(notebook.metadata.get('kernelspec', {}).get('language')
+                   or notebook.metadata.get('language_info', {}).get('name') or 'python')
+    if language.lower() != 'python':
+        fail(f'{name} is a notebook for {language}. Parameters can be set in notebooks for Python only.')
+    lines = []
+    for assignment in assignments:
+        variable, equals, text = assignment.partition('=')
+        if not equals or not variable.isidentifier() or keyword.iskeyword(variable):
+            fail(f'{assignment!r} is no parameter of a notebook. Write NAME=VALUE.')
+        lines.append(f'{variable} = {value_of(text)!r}')
+    has_tag = lambda tag: lambda cell: tag in (cell.metadata.get('tags') or [])
+    notebook.cells = [cell for cell in notebook.cells if not has_tag('injected-parameters')(cell)]
+    tagged = [index for index, cell in enumerate(notebook.cells) if has_tag('parameters')(cell)]
+    cell = nbformat.v4.new_code_cell('\n'.join(lines), metadata={'tags': ['injected-parameters']})
+    if (notebook.nbformat, notebook.nbformat_minor) < (4, 5):
+        cell.pop('id', None)
+    notebook.cells.insert(tagged[-1] + 1 if tagged else 0, cell)
+
+
+def show(message):
+    kind, content = message['msg_type'], message['content']
+    if kind == 'stream':
+        stream = sys.stderr if content['name'] == 'stderr' else sys.stdout
+        stream.write(content['text'])
+    elif kind in ('display_data', 'execute_result', 'update_display_data'):
+        stream = sys.stdout
+        stream.write(str(content['data'].get('text/plain', '')) + '\n')
+    elif kind == 'error':
+        stream = sys.stderr
+        stream.write('\n'.join(content['traceback']) + '\n')
+    else:
+        return
+    stream.flush()
+
+
+def with_joined_streams(notebook):
+    """A copy in which what a cell wrote to one stream without anything between is one output, as the editors of Jupyter write it."""
+    copy = nbformat.from_dict(notebook)
+    for cell in copy.cells:
+        if cell.cell_type != 'code':
+            continue
+        joined = []
+        for output in cell.outputs:
+            last = joined[-1] if joined else {}
+            if output.output_type == 'stream' and last.get('output_type') == 'stream' and last['name'] == output.name:
+                last['text'] += output.text
+            else:
+                joined.append(output)
+        cell.outputs = joined
+    return copy
+
+
+class Execution(NotebookClient):
+    """Executes a notebook, shows what its cells write, and saves their outputs."""
+
+    def __init__(self, notebook, **options):
+        super().__init__(notebook, **options)
+        self.cells_with_code = [cell for cell in notebook.cells if cell.cell_type == 'code' and cell.source.strip()]
+        self.cell = 0
+        self.saving_seconds = 0
+        self.saved_at = time.monotonic()
+
+    @property
+    def place(self):
+        return f'cell {self.cell} of {len(self.cells_with_code)}'
+
+    async def async_execute_cell(self, cell, *args, **options):
+        if cell.cell_type != 'code' or not cell.source.strip():
+            return await super().async_execute_cell(cell, *args, **options)
+        self.cell += 1
+        print(self.place, flush=True)
+        try:
+            return await super().async_execute_cell(cell, *args, **options)
+        finally:
+            # A notebook with large outputs takes a while to write.
+            if time.monotonic() - self.saved_at > self.saving_seconds / SAVING_SHARE:
+                self.save()
+
+    def output(self, outs, msg, display_id, cell_index):
+        result = super().output(outs, msg, display_id, cell_index)
+        show(msg)
+        return result
+
+    def save(self):
+        start = time.monotonic()
+        partial = os.path.join(os.path.dirname(path), f'.{name}.partial')
+        nbformat.write(with_joined_streams(self.nb), partial)
+        shutil.copymode(path, partial)
+        os.replace(partial, path)
+        self.saved_at = time.monotonic()
+        self.saving_seconds = self.saved_at - start
+
+
+def main():
+    notebook = read_notebook()
+    kernel = choose_kernel(notebook)
+    set_parameters(notebook)
+    for cell in notebook.cells:
+        if cell.cell_type == 'code':
+            cell.outputs, cell.execution_count = [], None
+    folder = os.path.dirname(path)
+    execution = Execution(notebook, kernel_name=kernel, timeout=None, resources={'metadata': {'path': folder}})
+
+    def stop(signal_number, frame):
+        execution.save()
+        os._exit(128 + signal_number)
+
+    signal.signal(signal.SIGTERM, stop)
+    try:
+        execution.execute()
+    except CellExecutionError as error:
+        last = str(getattr(error, 'evalue', '')).strip().split('\n')[0]
+        execution.save()
+        fail(f'{execution.place} of {name} failed: {getattr(error, "ename", "error")}: {last}')
+    except DeadKernelError:
+        execution.save()
+        fail(f'The kernel ended while {execution.place} of {name} ran. '
+             'It does that if it needs more memory than there is, or if the cell ends it.')
+    except (OSError, RuntimeError) as error:
+        execution.save()
+        fail(f'{name} could not be run to its end: {error}')
+    execution.save()
+
+
+if sys.platform == 'win32':
+    asyncio.set_event_loop_policy(asyncio.WindowsSelectorEventLoopPolicy())
+main()
+`;

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { programsAreMissing } from '../../scripts/programs.ts';
+import { interruptAt, type RunOptions, Scratch } from './commandLine.ts';
+import { programs } from './support/packages.ts';
+import { startService, testConfig } from './support/service.ts';
+
+const missing = await programsAreMissing('nbclient', {
+  programs: ['/usr/bin/jupyter-execute', '/usr/share/jupyter/kernels/python3/kernel.json'],
+  packages: ['python3-nbclient', 'python3-ipykernel'],
+});
+const PROGRAMS = '/usr/bin:/bin';
+
+interface Cell {
+  readonly cell_type: string;
+  readonly source: string | readonly string[];
+  readonly metadata?: { readonly tags?: readonly string[] };
+  readonly outputs?: readonly Record<string, unknown>[];
+}
+
+const code = (source: string, tags: readonly string[] = []): Cell => ({
+  cell_type: 'code',
+  source,
+  metadata: { tags },
+  outputs: [],
+});
+
+/** A notebook as JSON. The outputs of an earlier run are left out by the run. */
+function notebook(
+  cells: readonly Cell[],
+  kernelspec = { name: 'python3', display_name: '', language: 'python' },
+): string {
+  const complete = cells.map((cell) => ({ metadata: {}, execution_count: null, ...cell }));
+  return JSON.stringify({ cells: complete, metadata: { kernelspec }, nbformat: 4, nbformat_minor: 4 });
+}
+
+suite('a notebook', { skip: missing === undefined ? false : `LOUD: ${missing}` }, () => {
+  let scratch: Scratch;
+  let env: Readonly<Record<string, string>>;
+  let runs = 0;
+  before(async () => {
+    scratch = await Scratch.create();
+    ({ env } = await scratch.serve([], { PATH: PROGRAMS }));
+  });
+  after(() => scratch[Symbol.asyncDispose]());
+
+  /** Runs a job to its end, and returns what it printed and the cells of its notebook afterwards. */
+  async function run(files: Record<string, string>, script: string, options: RunOptions = {}) {
+    const folder = await scratch.folder(`project ${++runs}`, files);
+    const ended = await scratch.run(['submit', folder, '--script', script, '--watch'], { env, ...options });
+    const id = /accepted as job (\w+)/.exec(ended.stderr)?.[1] ?? '';
+    const cells = async (path: string): Promise<readonly Required<Cell>[]> => {
+      const result = await scratch.run(['results', id, path], { env });
+      assert.equal(result.exit, 0, result.stderr + ended.stderr);
+      return (JSON.parse(result.stdout) as { cells: Required<Cell>[] }).cells;
+    };
+    return { ...ended, id, cells };
+  }
+  const textOf = ({ source }: Cell): string => [source].flat().join('');
+  const outputOf = ({ outputs = [] }: Cell): string =>
+    outputs
+      .flatMap(({ text, data, evalue }) => [text ?? (data as Record<string, unknown>)?.['text/plain'] ?? evalue].flat())
+      .join('');
+
+  test('runs cell by cell in its own folder, shows their output, and comes home with it', async () => {
+    const cells = [
+      { cell_type: 'markdown', source: '# Burrows' },
+      { ...code('alpha = 1', ['parameters']), outputs: [{ output_type: 'stream', name: 'stdout', text: 'of before' }] },
+      code('import sys\nprint("one")\nprint("two")\nprint("aside", file=sys.stderr)'),
+      code('  '),
+      code('open("near.txt").read() + str(alpha * 2)'),
+    ];
+    const files = {
+      'sub/a b.ipynb': notebook(cells),
+      'sub/near.txt': 'near ',
+      'json.py': 'raise SystemExit("shadow")',
+    };
+    const ended = await run(files, `'sub/a b.ipynb' alpha=0.5 'name=a "b"'`);
+    assert.equal(ended.exit, 0, ended.stderr);
+    assert.match(ended.stdout, /cell 1 of 4\ncell 2 of 4\ncell 3 of 4\none\ntwo\ncell 4 of 4\n'near 1\.0'\n/);
+    assert.match(ended.stderr, /aside\n/);
+    const after = await ended.cells('sub/a b.ipynb');
+    assert.deepEqual(after.map(outputOf), ['', '', '', 'one\ntwo\naside\n', '', "'near 1.0'"]);
+    assert.deepEqual(after.map(textOf)[2], 'alpha = 0.5\nname = \'a "b"\'');
+    assert.deepEqual(after[2]?.metadata.tags, ['injected-parameters']);
+  });
+
+  test('fails with the cell that fails, and keeps the outputs up to it', async () => {
+    const cells = [code('print("before")'), code('total = 0\n1 / total'), code('print("never")')];
+    const ended = await run({ 'a.ipynb': notebook(cells) }, 'a.ipynb');
+    assert.equal(ended.exit, 1, ended.stderr);
+    assert.match(ended.stderr, /cell 2 of 3 of a\.ipynb failed: ZeroDivisionError: division by zero/);
+    assert.deepEqual((await ended.cells('a.ipynb')).map(outputOf), ['before\n', 'division by zero', '']);
+  });
+
+  test('whose job is cancelled keeps the outputs up to then', async () => {
+    const cells = [code('print("before")'), code('import time\nprint("half", flush=True)\ntime.sleep(600)')];
+    const ended = await run({ 'a.ipynb': notebook(cells) }, 'a.ipynb', { onOutput: interruptAt('half\n') });
+    await scratch.run(['cancel', ended.id], { env });
+    await scratch.run(['watch', ended.id], { env });
+    assert.deepEqual((await ended.cells('a.ipynb')).map(outputOf), ['before\n', 'half\n']);
+  });
+
+  test('whose kernel ends says so', async () => {
+    const ended = await run({ 'a.ipynb': notebook([code('import os\nos.kill(os.getpid(), 9)')]) }, 'a.ipynb');
+    assert.equal(ended.exit, 1);
+    assert.match(ended.stderr, /The kernel ended while cell 1 of 1 of a\.ipynb ran/);
+  });
+
+  test('that cannot be run says why, and what to do', async () => {
+    const spec = (name: string, language: string) => ({ name, language, display_name: name });
+    const one = [code('print("ran")')];
+    for (const [text, args, message] of [
+      ['{"cells": 1', '', /a\.ipynb is not a notebook of Jupyter, or it is damaged/],
+      [
+        '{"cells": [1], "nbformat": 4, "nbformat_minor": 4, "metadata": {}}',
+        '',
+        /not a notebook of Jupyter, or it is damaged/,
+      ],
+      [notebook(one, spec('ir', 'R')), '', /needs the kernel 'ir' for R.*It has: .*python3.*\. Choose one/],
+      [notebook(one), '1x=2', /'1x=2' is no parameter of a notebook\. Write NAME=VALUE/],
+    ] as const) {
+      const ended = await run({ 'a.ipynb': text }, `a.ipynb ${args}`);
+      assert.equal(ended.exit, 1, ended.stderr);
+      assert.match(ended.stderr, message);
+    }
+    const renamed = await run({ 'a.ipynb': notebook(one, spec('my-env', 'python')) }, 'a.ipynb');
+    assert.equal(renamed.exit, 0, renamed.stderr);
+    assert.match(renamed.stderr, /The kernel 'my-env' of a\.ipynb is not on this machine/);
+    assert.match(renamed.stdout, /ran\n/);
+  });
+
+  test('names what is missing where there is no Jupyter', async (t) => {
+    const bin = await programs(t, { python3: 'exec /usr/bin/python3 -S "$@"' });
+    const service = await startService(t, { config: testConfig({ read_only: [bin] }) });
+    const path = process.env['PATH'];
+    process.env['PATH'] = bin;
+    t.after(() => (process.env['PATH'] = path));
+    const id = await service.submit({ 'a.ipynb': notebook([code('print("ran")')]) }, { script: 'a.ipynb' });
+    assert.equal((await service.untilEnd(id)).exit_code, 1);
+    const errors = await service.output(id, 'stderr');
+    assert.match(
+      errors,
+      /a\.ipynb cannot be run, because \/\S+ has no nbformat\. Add nbclient and ipykernel to the packages/,
+    );
+  });
+});
