@@ -1,11 +1,8 @@
-import { rm } from 'node:fs/promises';
 import * as l10n from '@vscode/l10n';
 import { AppError, messageOf } from '../../core/errors.ts';
 import { formatBytes, formatDuration } from '../../core/text/format.ts';
 import type { JobCreated } from '../../remote/protocol/schemas.ts';
-import type { JobService } from '../service/api.ts';
 import { ArchiveStore } from '../archives/archives.ts';
-import { writeWhole } from '../archives/archiveTar.ts';
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import { processOwner } from '../../core/processes/processOwner.ts';
 import { holdLease } from '../ledger/lease.ts';
@@ -13,30 +10,21 @@ import type { JobRecord } from '../ledger/record.ts';
 import { acceptedPatch } from './settle.ts';
 import { diskError } from '../../core/files/diskSpace.ts';
 import { EventSpool } from '../log/spool.ts';
-import type { ContentService } from '../contents/sendContents.ts';
-import { uploadContents } from './uploadContents.ts';
-import { uploadArchive, type UploadEnd, type UploadReports } from './uploadArchive.ts';
+import { type UploadPhase, uploadPacked, type UploadService } from './upload.ts';
 
 export interface SendDeps {
-  readonly service: Pick<JobService, 'submitJob' | 'getSubmission'> & Partial<ContentService>;
+  readonly service: UploadService;
   readonly ledger: AsyncLedger;
   /** FARWHARF_HOME. */
   readonly home: string;
 }
 
-/**
- * The phase of a submit. `pack` and `upload` are repeated; `recorded` means that the ledger has the job; `ask` means that the response was lost and the service is queried; `whole`, that
- * the upload begins again with everything, because the service does not take only what changed.
- */
+/** The phase of a submit. `pack` and `upload` are repeated; `recorded` means that the ledger has the job. */
 export type SubmitPhase =
   | { readonly type: 'select'; readonly files: number; readonly bytes: number }
   | { readonly type: 'pack'; readonly doneBytes: number; readonly totalBytes: number }
   | { readonly type: 'recorded' }
-  /** `sentBytes` also counts what was sent again after a lost connection. */
-  | { readonly type: 'upload'; readonly doneBytes: number; readonly totalBytes: number; readonly sentBytes: number }
-  | { readonly type: 'ask' }
-  /** The reason is a sentence. */
-  | { readonly type: 'whole'; readonly reason: string }
+  | UploadPhase
   | { readonly type: 'accepted'; readonly record: JobRecord; readonly creditsRemaining: number | null };
 
 export interface SubmitOptions {
@@ -54,7 +42,7 @@ export interface SubmitOptions {
 const LEASE_MS = 30_000;
 
 /**
- * Sends the packed archive of a draft (`partPath` of the store) and records the outcome. Throws like `submitWorkspace`; the caller
+ * Sends what was packed for a draft (`partPath` of the store) and records the outcome. Throws like `sendPlan`; the caller
  * discards the archive unless the outcome is unknown.
  */
 export async function sendArchive(
@@ -80,7 +68,14 @@ export async function sendArchive(
     if (phase.type === 'whole') ({ reason } = phase);
     options.onPhase?.(phase);
   };
-  const created = await upload(deps, draft, { ...options, onPhase });
+  const { signal, usesContents = false } = options;
+  const end = await uploadPacked(deps.service, draft, deps.home, { usesContents, signal, onPhase });
+  if (end.type !== 'accepted') {
+    if (end.type === 'not-taken') await ledger.delete(draft.id);
+    else await ledger.update(draft.id, { state: 'unknown', reason: messageOf(end.error) });
+    throw end.error;
+  }
+  const { created } = end;
   const record = await recordAccepted(deps, draft, created);
   // The job is running, and without this the next submit only takes longer.
   await store.setLatest(draft.folder, draft.id).catch(() => {});
@@ -94,62 +89,6 @@ export async function sendArchive(
   // The job is running, so a failure to remove old archives must not look like a failed submit.
   await store.prune(new Set(sending.map(({ id }) => id)), options.maxKeptBytes).catch(() => {});
   return record;
-}
-
-async function upload(
-  { service, ledger, home }: SendDeps,
-  draft: JobRecord,
-  options: SubmitOptions,
-): Promise<JobCreated> {
-  const { signal, onPhase, usesContents } = options;
-  let earlierBytes = 0;
-  const reports: UploadReports = {
-    signal,
-    onProgress: (doneBytes, totalBytes, sentBytes) =>
-      onPhase?.({ type: 'upload', doneBytes, totalBytes, sentBytes: earlierBytes + sentBytes }),
-    onAsk: () => onPhase?.({ type: 'ask' }),
-  };
-  const sendWhole = (): Promise<UploadEnd> => uploadWhole(service, draft, home, reports);
-  let end: UploadEnd;
-  if (usesContents === true && canSendContents(service)) {
-    const byContent = await uploadContents(service, draft, home, reports);
-    if (byContent.type === 'whole') {
-      earlierBytes = byContent.sentBytes;
-      if (byContent.reason !== undefined) onPhase?.({ type: 'whole', reason: byContent.reason });
-      end = await sendWhole();
-    } else end = byContent;
-  } else end = await sendWhole();
-  if (end.type === 'accepted') return end.created;
-  if (end.type === 'not-taken') await ledger.delete(draft.id);
-  else await ledger.update(draft.id, { state: 'unknown', reason: messageOf(end.error) });
-  throw end.error;
-}
-
-/** Uploads the archive. One that refers to other archives is first written as a single file. */
-async function uploadWhole(
-  service: SendDeps['service'],
-  draft: JobRecord,
-  home: string,
-  reports: UploadReports,
-): Promise<UploadEnd> {
-  const store = new ArchiveStore(home);
-  const packed = await store.packedFiles(draft.id);
-  if (packed.archive === store.archivePath(draft.id)) return uploadArchive(service, draft, packed.archive, reports);
-  const whole = store.wholePath(draft.id);
-  try {
-    try {
-      await writeWhole(packed, whole, reports.signal);
-    } catch (error) {
-      return { type: 'not-taken', error };
-    }
-    return await uploadArchive(service, draft, whole, reports);
-  } finally {
-    await rm(whole, { force: true });
-  }
-}
-
-function canSendContents(service: SendDeps['service']): service is SendDeps['service'] & ContentService {
-  return service.postContents !== undefined;
 }
 
 async function recordAccepted(

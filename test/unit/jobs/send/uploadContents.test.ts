@@ -8,11 +8,17 @@ import type { JobService } from '../../../../src/jobs/service/api.ts';
 import { newRecord } from '../../../../src/jobs/ledger/record.ts';
 import { Selections } from '../../../../src/jobs/selection/selections.ts';
 import { wholeUploadReason } from '../../../../src/jobs/contents/wholeReason.ts';
-import { uploadContents } from '../../../../src/jobs/send/uploadContents.ts';
+import { uploadPacked } from '../../../../src/jobs/send/upload.ts';
 import { RemoteError } from '../../../../src/remote/http/remoteErrors.ts';
 import { tempHome } from '../fixtures.ts';
 
-const SILENT = { onProgress: () => {}, onAsk: () => {} };
+const ACCEPTED = { type: 'accepted', created: { job_id: 'job-1' } };
+/** Takes archives, and no contents. */
+const takeArchive: JobService['submitJob'] = async (_path, _job, options = {}) => {
+  assert.equal(options.part, undefined);
+  options.onProgress?.(1, 1);
+  return { job_id: 'job-1' };
+};
 
 /** Uploads the archive of a folder to a service whose contents are answered by `post`. */
 async function start(
@@ -48,10 +54,19 @@ async function start(
     getSubmission: async () => undefined,
   };
   const files = (): string[] => readdirSync(join(home, 'archives'));
-  const progress: (readonly number[])[] = [];
-  const onProgress = (...call: readonly number[]): void => void progress.push(call);
-  const upload = () => uploadContents(service, draft, home, { ...SILENT, onProgress, signal });
-  return { files, store, progress, bytes: packed.bytes, upload };
+  const progress: (readonly [done: number, total: number, sent: number])[] = [];
+  /** Why the whole archive is sent. */
+  const reasons: string[] = [];
+  const upload = () =>
+    uploadPacked(service, draft, home, {
+      usesContents: true,
+      signal,
+      onPhase: (phase) => {
+        if (phase.type === 'upload') progress.push([phase.doneBytes, phase.totalBytes, phase.sentBytes]);
+        if (phase.type === 'whole') reasons.push(phase.reason);
+      },
+    });
+  return { files, store, progress, reasons, bytes: packed.bytes, upload };
 }
 
 const STORED = ['j1.manifest.json', 'j1.segments.json', 'j1.tar.gz'];
@@ -77,25 +92,35 @@ test('an upload of contents that is stopped or refused is certainly no job, and 
 
 test('the archive is sent where it is small or has no segments, or the service has no room or another idea of contents', async (t) => {
   for (const status of [302, 400, 404, 405, 413, 415, 422, 500, 501]) {
-    const { upload } = await start(t, () =>
-      Promise.reject(new RemoteError(status, `HTTP ${status}: no\u001b[2J room.`)),
-    );
+    const refuse = () => Promise.reject(new RemoteError(status, `HTTP ${status}: no\u001b[2J room.`));
+    const { upload, reasons, progress } = await start(t, refuse, undefined, 100_000, takeArchive);
     const reason = `The service did not accept only what changed (HTTP ${status}: no room), so the whole archive is sent.`;
-    assert.deepEqual(await upload(), { type: 'whole', reason, sentBytes: 0 });
+    assert.deepEqual(await upload(), ACCEPTED);
+    assert.deepEqual(reasons, [reason]);
+    assert.deepEqual(
+      progress.map(([, , sent]) => sent),
+      [1],
+    );
   }
-  const long = await start(t, () => Promise.reject(new RemoteError(413, 'x'.repeat(5_000))));
-  const end = await long.upload();
-  assert.ok(end.type === 'whole' && (end.reason?.length ?? 0) < 300);
-  const untried = { type: 'whole', sentBytes: 0 };
-  const small = await start(t, () => assert.fail('not asked'), undefined, 10_000);
-  assert.deepEqual(await small.upload(), untried);
-  const old = await start(t, () => assert.fail('not asked'));
+  const long = await start(
+    t,
+    () => Promise.reject(new RemoteError(413, 'x'.repeat(5_000))),
+    undefined,
+    100_000,
+    takeArchive,
+  );
+  assert.deepEqual(await long.upload(), ACCEPTED);
+  assert.ok((long.reasons[0]?.length ?? 300) < 300);
+  const small = await start(t, () => assert.fail('not asked'), undefined, 10_000, takeArchive);
+  assert.deepEqual(await small.upload(), ACCEPTED);
+  const old = await start(t, () => assert.fail('not asked'), undefined, 100_000, takeArchive);
   for (const damage of [() => '{"format":', () => JSON.stringify({ format: 1, segments: [] })]) {
     writeFileSync(old.store.segmentsPath('j1'), damage());
-    assert.deepEqual(await old.upload(), untried);
+    assert.deepEqual(await old.upload(), ACCEPTED);
   }
   rmSync(old.store.segmentsPath('j1'));
-  assert.deepEqual(await old.upload(), untried);
+  assert.deepEqual(await old.upload(), ACCEPTED);
+  assert.deepEqual([small.reasons, old.reasons], [[], []]);
 });
 
 test('the reason names what failed: the connection, or a file here', () => {
@@ -139,20 +164,23 @@ test('in place of an archive whose contents the service has, their names are sen
 
 test('contents that the service lost meanwhile are sent again, three times at most', async (t) => {
   let requests = 0;
-  const lacking = async (): Promise<never> => {
+  const lacking: JobService['submitJob'] = async (path, job, options = {}) => {
+    if (options.part !== 'contents') return takeArchive(path, job, options);
     requests += 1;
     throw new RemoteError(424, 'HTTP 424: lacking');
   };
   const lost = await start(t, HAS_ALL, undefined, 100_000, lacking);
-  const end = await lost.upload();
-  assert.ok(end.type === 'whole' && end.sentBytes > 0);
-  assert.match(end.reason ?? '', /\(HTTP 424: lacking\)/);
+  assert.deepEqual(await lost.upload(), ACCEPTED);
+  assert.match(lost.reasons.join(), /\(HTTP 424: lacking\)/);
+  assert.ok((lost.progress.at(-1)?.[2] ?? 0) > 1, 'the names that were sent in vain count');
   assert.equal(requests, 3);
-  const again = await start(t, HAS_ALL, undefined, 100_000, async () => {
-    requests += 1;
-    return requests < 5 ? lacking() : { job_id: 'job-1' };
+  const again = await start(t, HAS_ALL, undefined, 100_000, async (path, job, options) => {
+    if (requests < 4) return lacking(path, job, options);
+    assert.equal(options?.part, 'contents');
+    return { job_id: 'job-1' };
   });
-  assert.equal((await again.upload()).type, 'accepted');
+  assert.deepEqual(await again.upload(), ACCEPTED);
+  assert.deepEqual(again.reasons, []);
   const refused = await start(t, HAS_ALL, undefined, 100_000, () => {
     throw new RemoteError(402, 'HTTP 402: no credits');
   });

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
+import { ArchiveStore } from '../../../../src/jobs/archives/archives.ts';
 import type { JobRecord } from '../../../../src/jobs/ledger/record.ts';
 import type { JobService } from '../../../../src/jobs/service/api.ts';
-import { uploadArchive } from '../../../../src/jobs/send/uploadArchive.ts';
+import { uploadPacked } from '../../../../src/jobs/send/upload.ts';
 import { RemoteError } from '../../../../src/remote/http/remoteErrors.ts';
 import type { SubmissionStatus } from '../../../../src/remote/protocol/schemas.ts';
-import { makeRecord } from '../fixtures.ts';
+import { makeRecord, tempHome } from '../fixtures.ts';
 
+const home = tempHome({ after });
 const HOST = 'https://gpu.example.org';
 const CREATED = { job_id: 'job-1' };
 const LOST = new Error('the connection was closed');
@@ -24,11 +26,10 @@ interface Try {
 
 interface Setting extends Partial<JobRecord> {
   readonly isCancelled?: boolean;
-  readonly part?: 'contents';
 }
 
 /** Uploads an archive of 100 bytes, with an outcome for each request. */
-async function upload(tries: readonly Try[], { isCancelled = false, part, ...fields }: Setting = {}) {
+async function upload(tries: readonly Try[], { isCancelled = false, ...fields }: Setting = {}) {
   const stop = new AbortController();
   const requests: (number | undefined)[] = [];
   const progress: (readonly [number, number, number])[] = [];
@@ -38,8 +39,9 @@ async function upload(tries: readonly Try[], { isCancelled = false, part, ...fie
   const service: Pick<JobService, 'submitJob' | 'getSubmission'> = {
     submitJob: async (archive, job, options = {}) => {
       const { idempotencyKey, offset } = options;
-      assert.deepEqual([archive, idempotencyKey, options.signal], ['/archive', draft.id, stop.signal]);
-      assert.equal(options.part, part);
+      const path = new ArchiveStore(home).archivePath(draft.id);
+      assert.deepEqual([archive, idempotencyKey, options.signal], [path, draft.id, stop.signal]);
+      assert.equal(options.part, undefined);
       jobs.push(job);
       requests.push(offset);
       const { sent, error, id = CREATED.job_id } = tries[requests.length - 1] ?? assert.fail('one request too many');
@@ -56,11 +58,13 @@ async function upload(tries: readonly Try[], { isCancelled = false, part, ...fie
       return status;
     },
   };
-  const end = await uploadArchive(service, draft, '/archive', {
+  const end = await uploadPacked(service, draft, home, {
+    usesContents: false,
     signal: stop.signal,
-    ...(part !== undefined && { part }),
-    onProgress: (...call) => progress.push(call),
-    onAsk: () => (asked += 1),
+    onPhase: (phase) => {
+      if (phase.type === 'upload') progress.push([phase.doneBytes, phase.totalBytes, phase.sentBytes]);
+      if (phase.type === 'ask') asked += 1;
+    },
   });
   return { end, requests, progress, asked, jobs };
 }
@@ -173,6 +177,6 @@ test('a job is sent with what its draft has, and nothing else', async () => {
     volumes: ['data'],
     cluster: { qos: 'long' },
   };
-  const full = await upload([{ sent: 100 }], { ...all, part: 'contents' });
+  const full = await upload([{ sent: 100 }], all);
   assert.deepEqual(full.jobs, [all]);
 });
