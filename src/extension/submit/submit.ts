@@ -92,18 +92,13 @@ export async function submit(
     usual: { memory, defaults: defaultsOf(uri), rates: readRateCard(account) },
     isTrusted,
   };
-  const sources = {
-    budgets: { home, ledger },
-    listSecrets: () => hosts.secrets(host).listSecrets(),
-    listEnvironments: () => hosts.environments(host),
-  };
   const at = { host, service: hostLabel(host), account };
   const service: SubmitService = {
     host,
     name: at.service,
     isSwitch: profile?.isSwitch ?? false,
     deps: { service: hosts.service(host), selections, ledger, home },
-    target: () => readTarget(sources, at),
+    target: () => readTarget(sourcesOf(services, host), at),
     send: ({ name: sweep, jobs: [first, ...others] }, work) => {
       const called = first === undefined || others.length > 0 ? sweep : first.plan.draft.script;
       const text = others.length > 0 ? l10n.t('Packing {0}', called) : l10n.t('Submitting {0}', called);
@@ -140,6 +135,15 @@ export async function submit(
   services.sweeps.start(submitted.sweep);
   services.sweepPages.show(submitted.sweep);
   return submitted.sweep.id;
+}
+
+/** Where a service and this machine say what jobs can have. */
+export function sourcesOf({ home, ledger, hosts }: SubmitDeps, host: string): Parameters<typeof readTarget>[0] {
+  return {
+    budgets: { home, ledger },
+    listSecrets: () => hosts.secrets(host).listSecrets(),
+    listEnvironments: () => hosts.environments(host),
+  };
 }
 
 /** Asks about the only job, unless the user turned that off and nothing has changed. Undefined if the user cancelled. */

@@ -1,4 +1,5 @@
 import type { KeptEnvironment } from '../../remote/protocol/environment.ts';
+import type { JobSubmission } from '../../remote/protocol/jobTerms.ts';
 import { reportedAccountId } from '../log/otherAccount.ts';
 import { batchFindings, chooseMachineClass } from '../batch/batchTerms.ts';
 import type { JobFinding } from '../selection/jobFinding.ts';
@@ -71,9 +72,9 @@ interface TargetSources {
 export async function readTarget(
   sources: TargetSources,
   { host, service, account }: Pick<SubmitTarget, 'host' | 'service' | 'account'>,
-  drafts?: readonly SubmitDraft[],
+  drafts?: readonly JobSubmission[],
 ): Promise<SubmitTarget> {
-  const needs = (isNeeded: (draft: SubmitDraft) => boolean): boolean => drafts === undefined || drafts.some(isNeeded);
+  const needs = (isNeeded: (draft: JobSubmission) => boolean): boolean => drafts === undefined || drafts.some(isNeeded);
   const hasSecrets = mayListSecrets(account) && needs(({ secrets = [] }) => secrets.length > 0);
   const hasPackages = keepsEnvironments(account) && needs(({ venv }) => venv?.['requirements'] !== undefined);
   return {
@@ -98,28 +99,24 @@ export function planSubmit(
   reviewed: readonly JobFinding[] = [],
   packages?: PackagesForecast | JobFinding,
 ): SubmitPlan {
-  const { host, service, account, budget } = target;
+  const { host, account } = target;
   const draft = withMachineClass(asked, account);
-  const { batch, machineClass, maxRuntime } = draft;
-  const terms = { maxRuntime, machineClass };
-  const estimate = estimateCost(account, terms);
+  const { batch, machineClass } = draft;
+  const checked = checkTerms(target, draft, selection.archiveBytes);
   return {
     host,
     draft,
     script: draft.script,
     selection,
     rates: readRateCard(account),
-    estimate,
+    estimate: checked.estimate,
     findings: [
       // Jobs of this machine see its files.
       ...reviewed.filter(({ type }) => host !== LOCAL_HOST || type !== 'absolute-path'),
       // The review has found the same.
       ...(packages !== undefined && 'type' in packages && !reviewed.some(isAboutPackages) ? [packages] : []),
-      ...secretFindings(draft.secrets ?? [], target),
-      ...volumeFindings(draft.volumes ?? [], target),
       ...(batch === undefined ? [] : batchFindings(batch, machineClass)),
-      ...preflightJob(account, { ...terms, estimatedBytes: selection.archiveBytes }, service),
-      ...(budget?.(draft.project, highestCredits(estimate)) ?? []),
+      ...checked.findings,
     ],
     secretNames: target.secretNames,
     volumes: readVolumes(account),
@@ -129,6 +126,24 @@ export function planSubmit(
     maxUploadBytes: readLimits(account).maxUploadBytes,
     accountId: reportedAccountId(account),
   };
+}
+
+/** What the terms of a job cost on a service, and what it would refuse of them. @param archiveBytes the size of what is sent. */
+export function checkTerms(
+  target: SubmitTarget,
+  { maxRuntime, machineClass, project, secrets = [], volumes = [] }: JobSubmission,
+  archiveBytes?: number,
+): Pick<SubmitPlan, 'estimate' | 'findings'> {
+  const { account, service, budget } = target;
+  const terms = { maxRuntime, machineClass };
+  const estimate = estimateCost(account, terms);
+  const findings = [
+    ...secretFindings(secrets, target),
+    ...volumeFindings(volumes, target),
+    ...preflightJob(account, { ...terms, estimatedBytes: archiveBytes }, service),
+    ...(budget?.(project, highestCredits(estimate)) ?? []),
+  ];
+  return { estimate, findings };
 }
 
 function isAboutPackages({ type }: JobFinding): boolean {

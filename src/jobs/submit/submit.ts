@@ -1,14 +1,16 @@
 import { AppError } from '../../core/errors.ts';
 import type { SelectedFile } from '../../workspace/files/selectedFile.ts';
-import { accountLists } from '../../remote/protocol/jobTerms.ts';
+import { accountLists, type JobSubmission, statedTerms } from '../../remote/protocol/jobTerms.ts';
 import { batchFindings } from '../batch/batchTerms.ts';
 import type { JobParameters } from '../ledger/parameters.ts';
 import type { JobRecord } from '../ledger/record.ts';
 import { firstDraft, type SubmitDraft, type SubmitIntent, type UsualTerms } from '../plan/draft.ts';
 import { forecastPackages } from '../plan/packages.ts';
 import { distinctFindings, jobFindings, type JobPlans } from '../plan/jobPlans.ts';
-import { planSubmit, type SubmitPlan, type SubmitTarget } from '../plan/plan.ts';
+import { checkTerms, planSubmit, type SubmitPlan, type SubmitTarget } from '../plan/plan.ts';
 import { refuseErrors } from '../plan/preflight.ts';
+import type { CostEstimate } from '../plan/estimate.ts';
+import { takesContents } from '../plan/serviceLimits.ts';
 import { reviewFindings } from '../plan/reviewFindings.ts';
 import {
   describeAccess,
@@ -27,7 +29,8 @@ import type { JobReview, ReviewedJob } from '../selection/jobReview.ts';
 import { scriptArguments, scriptPath } from '../selection/script.ts';
 import type { SelectedFolder } from '../selection/selectedFolder.ts';
 import { type SendPlanDeps, sendPlan } from '../send/pack.ts';
-import type { SubmitOptions } from '../send/send.ts';
+import { resubmitJob } from '../send/resubmit.ts';
+import type { SendDeps, SubmitOptions } from '../send/send.ts';
 import { createSweep } from '../sweeps/createSweep.ts';
 import type { Sweep } from '../sweeps/sweep.ts';
 import { readBatch } from './scriptTerms.ts';
@@ -104,6 +107,13 @@ export interface SubmitService {
   send(plans: JobPlans, work: (options: SubmitOptions) => Promise<SubmittedJobs>): Promise<SubmittedJobs>;
 }
 
+/** The same for an archive that is stored. */
+export interface StoredSubmitService {
+  target(terms: readonly JobSubmission[]): Promise<SubmitTarget>;
+  readonly deps: SendDeps;
+  send(work: (options: SubmitOptions) => Promise<JobRecord>): Promise<JobRecord>;
+}
+
 /** A job that was sent, or a sweep that is stored and whose jobs `sendSweep` sends. */
 export type SubmittedJobs =
   | { readonly type: 'job'; readonly record: JobRecord }
@@ -148,6 +158,27 @@ export async function submitJobs(
     if (record.jobId !== null) await jobs.flow?.sent(record.jobId);
     return { type: 'job', record };
   });
+}
+
+/**
+ * Sends the stored archive of an earlier job again, with its terms, once the user has agreed.
+ *
+ * @param confirm whether to send it.
+ * @returns undefined if the user cancelled.
+ * @throws AppError `bad-input` or `no-credits` if the service would refuse it; otherwise as `resubmitJob`.
+ */
+export async function submitStored(
+  { id, script, maxRuntime, archiveBytes, ...record }: JobRecord,
+  service: StoredSubmitService,
+  confirm: (estimate: CostEstimate) => Promise<boolean>,
+): Promise<JobRecord | undefined> {
+  const terms = { ...statedTerms(record), script, maxRuntime };
+  const target = await service.target([terms]);
+  const { estimate, findings } = checkTerms(target, terms, archiveBytes ?? undefined);
+  if (!(await confirm(estimate))) return undefined;
+  refuseErrors(findings);
+  const usesContents = takesContents(target.account);
+  return service.send((options) => resubmitJob(service.deps, id, { ...options, usesContents }));
 }
 
 /**

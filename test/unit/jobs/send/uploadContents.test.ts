@@ -154,7 +154,7 @@ test('in place of an archive whose contents the service has, their names are sen
     progress.map(([done, total]) => [done, total]),
     [almost, almost, bytes].map((done) => [done, bytes]),
   );
-  const counts = progress.map(([, , count = 0]) => count);
+  const counts = progress.map(([, , count]) => count);
   assert.deepEqual(
     counts,
     counts.toSorted((a, b) => a - b),

@@ -13,6 +13,7 @@ import {
   submitJobs,
   type SubmitFolder,
   type SubmitQuestions,
+  submitStored,
   type SubmitRequest,
 } from '../../../../src/jobs/submit/submit.ts';
 import { tempHome } from '../fixtures.ts';
@@ -96,7 +97,7 @@ async function setUp(t: TestContext, files: Readonly<Record<string, string>>) {
       service,
       { ...AGREEING, ...questions },
     );
-  return { run, bodies, choices, flow };
+  return { run, bodies, choices, flow, service };
 }
 
 test('the `#SBATCH` lines of a script count however it was named, and lose against what the caller fixes', async (t) => {
@@ -182,4 +183,24 @@ test('the folder is read again only for another choice of files, or after it has
   );
   assert.deepEqual(counts, [0, 2, 1, 1, 1, 1, 2, 2]);
   assert.equal(choices.length, 3);
+});
+
+test('a stored archive is sent again with its terms, unless the user cancels or the service would refuse it', async (t) => {
+  const { run, bodies, service } = await setUp(t, { 'train.py': '' });
+  const data = { ...ACCOUNT, volumes: [{ name: 'data', writable: false }] };
+  const target = async () => ({ host: service.host, service: 'the service', account: data });
+  const sent = await run({ script: 'train.py', fixed: { project: 'vision', cluster: { qos: 'long' } } });
+  assert.ok(sent?.type === 'job');
+  const stored = { ...service, target, send: <T>(work: (options: object) => Promise<T>) => work({}) };
+  assert.equal(await submitStored(sent.record, stored, async () => false), undefined);
+  const gone = { ...sent.record, volumes: ['gone'] };
+  await assert.rejects(
+    submitStored(gone, stored, async () => true),
+    { code: 'bad-input', message: /volume.* Nothing was sent\.$/ },
+  );
+  const again = await submitStored(sent.record, stored, async () => true);
+  assert.notEqual(again?.id, sent.record.id);
+  const metaOfBody = (body = ''): unknown => JSON.parse(/\{.*"script".*\}/.exec(body)?.[0] ?? '');
+  assert.equal(bodies.length, 2);
+  assert.deepEqual(metaOfBody(bodies[1]), metaOfBody(bodies[0]));
 });
