@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { TraceEvent } from '../../../../../src/agents/records/trace.ts';
 import { readTrace } from '../../../../../src/flows/run/history/tracedFlows.ts';
 
-const FIXTURES = join(import.meta.dirname, '../../../fixtures/traces');
+const FIXTURES = join(import.meta.dirname, '../../../../fixtures/traces');
 const read = (name: string) => readTrace(name, readFileSync(join(FIXTURES, name), 'utf8'));
 const short = (event: TraceEvent): string =>
   [event.type, event.path, event.visit, 'action' in event ? event.action : ''].filter(Boolean).join(' ');
