@@ -93,7 +93,7 @@ for (const [at, { path }] of saved.entries()) {
   append(path, word);
   const started = performance.now();
   await live.notify([{ type: 'changed', path: join(folder, path) }]);
-  while ((await live.search(word, { limit: 1 })).length === 0) await sleep(1);
+  while ((await live.searchFolders(word, { limit: 1 })).length === 0) await sleep(1);
   found.push(performance.now() - started);
   await live.settle();
   toStored.push(performance.now() - started);

@@ -63,7 +63,7 @@ export class OurEngine implements EnginePeer {
   }
 
   find(query: Query, limit: number): void {
-    this.set.search(toTermQuery(query, this.#analyzer), limit);
+    this.set.topMatches(toTermQuery(query, this.#analyzer), limit);
   }
 
   /** Replaces the indexed contents of a file. */

@@ -36,7 +36,7 @@ function openOurs(chunks: readonly Chunk[]): SearchPeer {
   return {
     search: (query, limit) =>
       set
-        .search(toTermQuery(plainQuery(query), analyzer), limit)
+        .topMatches(toTermQuery(plainQuery(query), analyzer), limit)
         .map(({ source, ordinal }) => (firsts.get(source.path) ?? 0) + ordinal),
   };
 }

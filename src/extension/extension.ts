@@ -143,7 +143,8 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
   void continueTour(context).catch(report);
   return {
     activationMs: performance.now() - started,
-    search: async (query, { limit }) => (await load()).search().index.call((server) => server.search(query, { limit })),
+    search: async (query, { limit }) =>
+      (await load()).search().index.call((server) => server.searchFolders(query, { limit })),
     indexStatus: async () => (await load()).search().index.status,
   };
 }

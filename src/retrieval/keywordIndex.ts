@@ -58,7 +58,7 @@ export class KeywordIndex {
     const parsed = typeof query === 'string' ? plainQuery(query) : query;
     const terms = toTermQuery(parsed, this.#analyzer);
     for (let most = limit; ; most *= PHRASE_GROWTH) {
-      const matches = this.#segments.search(terms, most);
+      const matches = this.#segments.topMatches(terms, most);
       const hits = matches.flatMap(({ source, ordinal, score }) => {
         const chunk = this.#chunks.get(source.path)?.[ordinal];
         return chunk !== undefined && holdsPhrases(chunk.text, parsed.phrases) ? [{ chunk, score }] : [];

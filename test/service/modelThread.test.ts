@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 
-const SOURCE = join(import.meta.dirname, '../../src/retrieval/embedding');
+const SOURCE = join(import.meta.dirname, '../../src/retrieval/semantic');
 const SECRETS = {
   FARWHARF_API_KEY: 'fw-the-key-of-the-service',
   AWS_SECRET_ACCESS_KEY: 'aws-secret-of-the-person',

@@ -71,14 +71,18 @@ class Place {
   async assertRight(index: IndexServer, queries: readonly string[]): Promise<void> {
     const fresh = await this.open(join(this.base, `fresh-${Math.random()}`));
     for (const query of queries) {
-      assert.deepEqual(await index.search(query, { limit: 50 }), await fresh.search(query, { limit: 50 }), query);
+      assert.deepEqual(
+        await index.searchFolders(query, { limit: 50 }),
+        await fresh.searchFolders(query, { limit: 50 }),
+        query,
+      );
     }
     fresh.dispose();
   }
 }
 
 const pathsOf = async (index: IndexServer, query: string, limit = 50): Promise<string[]> =>
-  (await index.search(query, { limit })).map(({ path }) => path).sort();
+  (await index.searchFolders(query, { limit })).map(({ path }) => path).sort();
 
 async function statusOf(index: IndexServer): Promise<FolderStatus> {
   const [status] = await index.status();
@@ -166,7 +170,7 @@ test('files that come and go while they are read do no harm', async (t) => {
   const index = await place.open();
   for (let round = 0; round < 15; round += 1) {
     await index.notify([{ type: 'changed', path: round % 3 === 0 ? place.folder : place.at(`d${round % 3}`) }]);
-    for (const hit of await index.search('tiger lion 7', { limit: 20 })) assert.match(hit.text, /tiger|lion/);
+    for (const hit of await index.searchFolders('tiger lion 7', { limit: 20 })) assert.match(hit.text, /tiger|lion/);
     await index.settle();
   }
   churn.kill('SIGKILL');
@@ -198,7 +202,7 @@ test('files and folders that may not be read are passed over with that reason', 
      await index.settle();
      const [status] = await index.status();
      const { items } = await index.skipped(process.argv[2], { limit: 9 });
-     const hits = await index.search('zebra', { limit: 9 });
+     const hits = await index.searchFolders('zebra', { limit: 9 });
      console.log(JSON.stringify({ state: status.state, found: hits.map(({ path }) => path), items: items.map(({ path, reason }) => path + ' ' + reason) }));
      index.dispose();`,
   );
@@ -256,7 +260,7 @@ test('on a full disk the search is right, the status says so, and what is missin
   const full = await statusOf(index);
   assert.deepEqual([full.state, full.problem?.code, full.files], ['error', 'no-space', 61]);
   assert.match(full.problem?.message ?? '', /the disk of .* is full/);
-  assert.equal((await index.search('zebra', { limit: 99 })).length, 61);
+  assert.equal((await index.searchFolders('zebra', { limit: 99 })).length, 61);
   rmSync(join(disk, 'filler'));
   assert.equal(spawnSync('mount', ['-o', 'remount,size=20m', disk]).status, 0);
   place.write('b.md', 'zebra');
@@ -297,7 +301,7 @@ test('while another process writes, both find what changes; when it is killed, t
     await index.settle();
     assert.deepEqual(await pathsOf(index, ANIMALS[round] ?? ''), ['mine.md']);
     for (let look = 0; look < 10; look += 1) {
-      for (const hit of await index.search('word1x word2x', { limit: 20 })) assert.match(hit.text, /x/);
+      for (const hit of await index.searchFolders('word1x word2x', { limit: 20 })) assert.match(hit.text, /x/);
       await sleep(50);
     }
     writer.kill('SIGKILL');

@@ -82,7 +82,7 @@ async function askQuestion(
     if (question === undefined || question.trim() === '') return undefined;
     if (results !== undefined) return { question, hits: results.hits };
     const hitsOf = (text: string): Promise<readonly SearchHit[]> =>
-      index.call((server) => server.search(text, { limit: LIMIT }));
+      index.call((server) => server.searchFolders(text, { limit: LIMIT }));
     const direct = await hitsOf(question);
     // "And why?" has no search terms of its own, so the first question is searched again.
     const hits = direct.length > 0 || context === undefined ? direct : await hitsOf(context);

@@ -73,8 +73,10 @@ export async function showSearch(search: Search, query: string, onAsk: (results:
 
   /** Searches, and shows the results if they are still wanted by then. */
   const show = async (value: string, isWanted: () => boolean, isSemantic?: boolean): Promise<void> => {
-    const hits = await index.call((server) => server.search(value, { limit: LIMIT, isTyping: true, isSemantic }));
-    const corrected = await index.call((server) => server.correct(value, { isTyping: true }));
+    const hits = await index.call((server) =>
+      server.searchFolders(value, { limit: LIMIT, isTyping: true, isSemantic }),
+    );
+    const corrected = await index.call((server) => server.correctSpelling(value, { isTyping: true }));
     const { text, prefixes } = parseQuery(corrected ?? value, { isTyping: true });
     const highlight = (texts: readonly string[]): Promise<readonly TextMatches[]> =>
       index.call((server) => server.highlight({ text, prefixes }, texts));

@@ -153,7 +153,7 @@ class CommitIndex {
     const votes = new Map<string, number>();
     // Requirements of a query on results do not apply to messages.
     const terms = { ...query, definitions: [], required: [], excluded: [], paths: PathFilter.ALL };
-    for (const { source, score } of this.#set.search(terms, VOTERS)) {
+    for (const { source, score } of this.#set.topMatches(terms, VOTERS)) {
       const { paths = [] } = this.#commits[Number(source.path)] ?? {};
       for (const path of paths) votes.set(path, (votes.get(path) ?? 0) + score / Math.sqrt(paths.length));
     }

@@ -348,10 +348,10 @@ export class Index implements Disposable {
 
   #showOverlay(path: string): void {
     const overlay = this.#overlays.get(path);
-    if (overlay === undefined) return this.#segments.setOverlay(path, undefined);
+    if (overlay === undefined) return this.#segments.overlaySegment(path, undefined);
     const builder = new SegmentBuilder();
     builder.add(overlay.source, overlay.chunks);
-    this.#segments.setOverlay(path, builder.finish());
+    this.#segments.overlaySegment(path, builder.finish());
   }
 
   /** What build and merge threads need. Only files that the writer has stored can be passed to them. */

@@ -14,7 +14,7 @@ import type { SegmentSet } from '../search/segmentSet.ts';
 import { type TermQuery, toTermQuery, withRelated } from '../search/termQuery.ts';
 import { scanWords } from '../tokenizer/scanWords.ts';
 import type { WordAnalyzer } from '../tokenizer/wordAnalyzer.ts';
-import { correct, type Corrections, findCorrections } from './spelling.ts';
+import { applyCorrections, type Corrections, findCorrections } from './spelling.ts';
 
 // Files may change between the search and the reading of the results; then they are indexed and the search is repeated.
 const SEARCH_TRIES = 3;
@@ -80,7 +80,7 @@ export function findHits(
   query: Query,
   options: IndexSearchOptions & { readonly limit: number },
 ): readonly IndexHit[] {
-  const corrected = { ...query, text: correct(query.text, correctionsOf(query, index)) };
+  const corrected = { ...query, text: applyCorrections(query.text, correctionsOf(query, index)) };
   const hits = hitsAsIs(corrected, options, index);
   if (hits.length > 0 || query.phrases.length === 0) return hits;
   const occurs = (phrase: string): boolean =>
@@ -93,7 +93,7 @@ export function findHits(
 /** The query with unknown words replaced by those they were probably meant to be; undefined if there are none. */
 export function correctQuery(index: SearchedIndex, query: string, isTyping: boolean): string | undefined {
   const corrections = correctionsOf(parseQuery(query, { isTyping }), index);
-  return corrections.size === 0 ? undefined : correct(query, corrections);
+  return corrections.size === 0 ? undefined : applyCorrections(query, corrections);
 }
 
 /**
@@ -121,7 +121,7 @@ function hitsAsIs(
   const least = isByPlace ? (accepted.length === 0 ? 0 : MIXED_DEPTH) : Math.max(RANKED_DEPTH, DEPTH_PER_FILE * limit);
   let most = limit < 1 ? 0 : Math.max(limit, least);
   for (let tries = 1; ; ) {
-    const matches = index.segments.search(terms, most);
+    const matches = index.segments.topMatches(terms, most);
     const chunks = joinNear(matches, accepted, (path) => index.segments.source(path));
     const candidates = isByPlace ? rankedPlaces(chunks) : rankedFiles(chunks, { query, terms, index });
     const { hits, stale } = readHits(candidates, { terms: terms.terms, phrases: query.phrases, limit }, index);

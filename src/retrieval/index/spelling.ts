@@ -80,7 +80,7 @@ export function findCorrections(
 }
 
 /** The text with its words corrected. */
-export function correct(text: string, corrections: Corrections): string {
+export function applyCorrections(text: string, corrections: Corrections): string {
   let corrected = text;
   for (const [word, better] of corrections) corrected = corrected.replaceAll(word, () => better);
   return corrected;

@@ -87,7 +87,7 @@ export class SegmentSet {
   }
 
   /** Makes searches see a segment with one source instead of the indexed version; undefined restores that. */
-  setOverlay(path: string, segment: Segment | undefined): void {
+  overlaySegment(path: string, segment: Segment | undefined): void {
     this.#searched = undefined;
     this.#overlays.set(path, segment);
   }
@@ -146,7 +146,7 @@ export class SegmentSet {
   }
 
   /** The best `limit` documents for the query, best first; equal scores are sorted by path and position. */
-  search(query: TermQuery, limit: number): readonly Match[] {
+  topMatches(query: TermQuery, limit: number): readonly Match[] {
     const segments = this.#current();
     if (segments.totals.documents === 0 || limit < 1) return [];
     const best = new TopK<Found>(limit, byPlace);

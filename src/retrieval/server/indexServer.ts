@@ -78,7 +78,7 @@ export class IndexServer implements Disposable {
   }
 
   /** Makes searches use the editor's text of a file; undefined restores the version on disk. The text is never stored. */
-  async setOverlay(path: string, text: string | undefined): Promise<void> {
+  async shareUnsavedText(path: string, text: string | undefined): Promise<void> {
     if (text === undefined) this.#overlays.delete(path);
     else this.#overlays.set(path, text);
     for (const folder of this.#folders.values()) {
@@ -88,13 +88,13 @@ export class IndexServer implements Disposable {
   }
 
   /** The best results in all folders, best first. Files that are not indexed yet are not found. */
-  search(query: string, request: SearchRequest): Promise<readonly SearchHit[]> {
+  searchFolders(query: string, request: SearchRequest): Promise<readonly SearchHit[]> {
     const { isTyping = false, isSemantic = !isTyping } = request;
     return this.#search(parseQuery(query, { isTyping }), { ...request, isSemantic });
   }
 
   /** The query with its misspelt words corrected, which a search uses; undefined if each word is known in one of the folders. */
-  async correct(
+  async correctSpelling(
     query: string,
     { isTyping, folders }: Pick<SearchRequest, 'isTyping' | 'folders'>,
   ): Promise<string | undefined> {

@@ -113,7 +113,7 @@ export class FileWatcher implements Disposable {
       clearTimeout(this.#typing.get(path));
       this.#typing.delete(path);
     }
-    if (document.uri.scheme === 'file') this.#try('overlay', this.#index.setOverlay(path, text));
+    if (document.uri.scheme === 'file') this.#try('overlay', this.#index.setUnsavedText(path, text));
   }
 
   /** A failure here loses nothing: the index restarts and reads the folder again. */

@@ -128,11 +128,11 @@ export class SearchIndex implements Disposable {
   }
 
   /** Sets the text of an unsaved file, or undefined once it is the same as on disk. A process that is stopped gets it when it starts. */
-  async setOverlay(path: string, text: string | undefined): Promise<void> {
+  async setUnsavedText(path: string, text: string | undefined): Promise<void> {
     const wasKnown = this.#overlays.has(path);
     if (text === undefined) this.#overlays.delete(path);
     else this.#overlays.set(path, text);
-    if (this.#opened !== undefined && (text !== undefined || wasKnown)) await this.#server.setOverlay(path, text);
+    if (this.#opened !== undefined && (text !== undefined || wasKnown)) await this.#server.shareUnsavedText(path, text);
   }
 
   /** Calls the server of the index, which starts if it is not running. */
@@ -173,7 +173,7 @@ export class SearchIndex implements Disposable {
     await this.#server.open(folders);
     // A paused index opens what is stored and reads no files.
     if (this.#isPaused) await this.#server.pause();
-    for (const [path, text] of this.#overlays) await this.#server.setOverlay(path, text);
+    for (const [path, text] of this.#overlays) await this.#server.shareUnsavedText(path, text);
     this.#following ??= this.#follow();
   }
 

@@ -103,7 +103,7 @@ test('the best of 4,000 chunks are those that scoring every chunk gives', () => 
     );
     const distinct = [...new Set(terms)];
     const expected = bruteForce(documents, distinct, 10);
-    const found = set.search(anyOf(distinct), 10);
+    const found = set.topMatches(anyOf(distinct), 10);
     assert.deepEqual(
       found.map(({ source, ordinal }) => `${source.path} ${ordinal}`),
       expected.map(([name]) => name),
@@ -130,8 +130,9 @@ test('passing over what cannot be among the best never changes the best', () => 
   const set = fresh(sources);
   for (let query = 0; query < 20; query += 1) {
     const terms = analyzer.queryTerms(randomText(random, 300, 8));
-    const all = plain(set.search(anyOf(terms), 2000));
-    for (const limit of [1, 3, 10, 100]) assert.deepEqual(plain(set.search(anyOf(terms), limit)), all.slice(0, limit));
+    const all = plain(set.topMatches(anyOf(terms), 2000));
+    for (const limit of [1, 3, 10, 100])
+      assert.deepEqual(plain(set.topMatches(anyOf(terms), limit)), all.slice(0, limit));
   }
 });
 
@@ -156,7 +157,7 @@ test('of many equal scores in many segments the best are those that counting eve
     const terms = analyzer.queryTerms(randomText(random, 12, 6));
     const expected = bruteForce(documents, terms, documents.length);
     for (const limit of [1, 10, 33, documents.length]) {
-      const found = set.search(anyOf(terms), limit);
+      const found = set.topMatches(anyOf(terms), limit);
       assert.equal(found.length, Math.min(limit, expected.length));
       for (const [at, { score }] of found.entries()) assert.ok(Math.abs(score - (expected[at]?.[1] ?? 0)) < 1e-7);
       for (const [at, { source, ordinal, score }] of found.entries()) {
@@ -189,7 +190,11 @@ test('500 changes, removals and merges give exactly the results of an index buil
     const terms = analyzer.queryTerms(randomText(random, 50, 4));
     assert.equal(set.documentCount, scratch.documentCount);
     assert.deepEqual([...set.sources()].map(({ path: known }) => known).sort(), [...sources.keys()].sort());
-    assert.deepEqual(plain(set.search(anyOf(terms), 20)), plain(scratch.search(anyOf(terms), 20)), `step ${step}`);
+    assert.deepEqual(
+      plain(set.topMatches(anyOf(terms), 20)),
+      plain(scratch.topMatches(anyOf(terms), 20)),
+      `step ${step}`,
+    );
   }
   set.compact();
   assert.ok(set.all.length < 20, `${set.all.length} segments`);
@@ -201,7 +206,7 @@ test('equal scores are in the order of paths and places, wherever their segments
     set.add(segmentOf(new Map([[path, [textChunk(path, 'same'), textChunk(path, 'same', 2)]]])));
   }
   assert.deepEqual(
-    set.search(anyOf(['same']), 5).map(({ source, startLine }) => `${source.path}${startLine}`),
+    set.topMatches(anyOf(['same']), 5).map(({ source, startLine }) => `${source.path}${startLine}`),
     ['a1', 'a2', 'b1', 'b2', 'c1'],
   );
 });

@@ -50,7 +50,7 @@ test('a segment that was written is read as it was', async (t) => {
   const search = (of: Segment): unknown => {
     const set = new SegmentSet();
     set.add(of);
-    return set.search(toTermQuery(plainQuery('word0x word7x'), new WordAnalyzer()), 50);
+    return set.topMatches(toTermQuery(plainQuery('word0x word7x'), new WordAnalyzer()), 50);
   };
   assert.deepEqual(search(read), search(segment));
   assert.deepEqual(encodeSegment(read), encodeSegment(segment));

@@ -49,7 +49,7 @@ async function openWindow(t: TestContext, openModel: () => Promise<LocalWords>) 
     }
   };
   const find = async (query: string, isTyping = false): Promise<string[]> =>
-    (await index.search(query, { limit: 5, isTyping })).map(({ path }) => path);
+    (await index.searchFolders(query, { limit: 5, isTyping })).map(({ path }) => path);
   const choose = async (provider: string | undefined): Promise<void> => {
     await writeEmbeddingChoice(home, folder, provider === undefined ? undefined : { provider });
     await index.reloadEmbeddingModel();
@@ -69,7 +69,7 @@ test('an open folder is ranked by meaning once a model is chosen, keeps up with 
   model.embedded.length = 0;
   assert.deepEqual(await find('ship', true), [], 'not while the word is being typed');
   assert.equal(model.embedded.length, 0);
-  const paused = await index.search('ship', { limit: 5, isTyping: true, isSemantic: true });
+  const paused = await index.searchFolders('ship', { limit: 5, isTyping: true, isSemantic: true });
   assert.equal(paused[0]?.path, 'sea.md', 'but when that is asked for');
 
   await writeFile(join(folder, 'food.md'), 'The boat is here.\n');

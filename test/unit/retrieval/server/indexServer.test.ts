@@ -86,7 +86,7 @@ class Window {
   }
 
   async find(query: string): Promise<string[]> {
-    return (await this.index.search(query, { limit: 50 })).map(({ path }) => path).sort();
+    return (await this.index.searchFolders(query, { limit: 50 })).map(({ path }) => path).sort();
   }
 
   async status(): Promise<FolderStatus> {
@@ -192,7 +192,7 @@ for (const isGit of [false, true]) {
     await window.index.settle();
     const left = names.filter((name) => !name.startsWith('d3/')).length;
     assert.equal((await window.status()).files, left + 150);
-    assert.equal((await window.index.search('zebra', { limit: 2000 })).length, left + 150);
+    assert.equal((await window.index.searchFolders('zebra', { limit: 2000 })).length, left + 150);
     assert.deepEqual(await window.find('lion'), []);
     await rm(window.at('new'), { recursive: true });
     await window.write('whole/g.txt', 'zebu');
@@ -208,17 +208,17 @@ test('an unsaved text is found in place of its file, and is written nowhere', as
     'out.log': 'x',
     '.gitignore': '*.log',
   });
-  await window.index.setOverlay(window.at('a.md'), 'an unsaved okapi\nwith a quagga\n');
-  await window.index.setOverlay(window.at('out.log'), 'an okapi in an ignored file');
+  await window.index.shareUnsavedText(window.at('a.md'), 'an unsaved okapi\nwith a quagga\n');
+  await window.index.shareUnsavedText(window.at('out.log'), 'an okapi in an ignored file');
   assert.deepEqual([await window.find('okapi'), await window.find('zebra')], [['a.md'], ['b.md']]);
-  const [hit] = await window.index.search('quagga', { limit: 1 });
+  const [hit] = await window.index.searchFolders('quagga', { limit: 1 });
   assert.equal(hit?.text, 'an unsaved okapi\nwith a quagga');
   await window.write('a.md', 'a saved zebra');
   await window.notify(['changed', 'a.md']);
   assert.deepEqual([await window.find('okapi'), await window.find('zebra')], [['a.md'], ['b.md']], 'the screen counts');
   const store = indexPath(join(window.base, 'home'), window.folder);
   for (const name of await readdir(store)) assert.doesNotMatch(await readFile(join(store, name), 'latin1'), /okapi/);
-  await window.index.setOverlay(window.at('a.md'), undefined);
+  await window.index.shareUnsavedText(window.at('a.md'), undefined);
   assert.deepEqual([await window.find('okapi'), await window.find('zebra')], [[], ['a.md', 'b.md']]);
 });
 
@@ -293,20 +293,20 @@ test('several folders are searched at once or alone, and one that is closed is n
   await index.open([one, two].map(({ folder }) => ({ path: folder, isTrusted: false })));
   await index.settle();
   assert.deepEqual(
-    (await index.search('zebra', { limit: 9 })).map(({ folder, path }) => [folder, path]),
+    (await index.searchFolders('zebra', { limit: 9 })).map(({ folder, path }) => [folder, path]),
     [
       [one.folder, 'a.md'],
       [two.folder, 'b.md'],
     ],
   );
-  assert.equal((await index.search('zebra', { limit: 1 })).length, 1);
+  assert.equal((await index.searchFolders('zebra', { limit: 1 })).length, 1);
   assert.deepEqual(
-    (await index.search('zebra', { limit: 9, folders: [two.folder] })).map(({ path }) => path),
+    (await index.searchFolders('zebra', { limit: 9, folders: [two.folder] })).map(({ path }) => path),
     ['b.md'],
   );
   await index.open([{ path: two.folder, isTrusted: false }]);
   assert.deepEqual(
-    (await index.search('zebra', { limit: 9 })).map(({ path }) => path),
+    (await index.searchFolders('zebra', { limit: 9 })).map(({ path }) => path),
     ['b.md'],
   );
 });
@@ -315,7 +315,7 @@ test('a file of a folder inside another is listed once, as a file of the inner o
   const outer = await Window.open(t, { 'a.md': 'zebra', 'inner/b.md': 'zebra zebra' });
   const inner = join(outer.folder, 'inner');
   const search = async (limit: number): Promise<string[]> =>
-    (await outer.index.search('zebra', { limit })).map(({ folder, path }) => `${folder}: ${path}`).sort();
+    (await outer.index.searchFolders('zebra', { limit })).map(({ folder, path }) => `${folder}: ${path}`).sort();
   await outer.index.open([outer.folder, inner].map((path) => ({ path, isTrusted: false })));
   await outer.index.settle();
   assert.deepEqual(await search(9), [`${inner}: b.md`, `${outer.folder}: a.md`]);
@@ -329,7 +329,7 @@ test('a misspelt word is corrected unless a folder has it, also beside folders w
   const correctIn = async (...folders: string[]): Promise<string | undefined> => {
     await window.index.open(folders.map((path) => ({ path, isTrusted: false })));
     await window.index.settle();
-    return window.index.correct('girafe lion', {});
+    return window.index.correctSpelling('girafe lion', {});
   };
   const missing = join(window.base, 'missing');
   assert.equal(await correctIn(missing, window.folder, empty.folder), 'giraffe lion');
@@ -378,7 +378,7 @@ test('an index whose files are damaged or removed while it is open is built agai
     await window.index.settle();
     const segments = (await readdir(store)).filter((name) => name.endsWith('.segment'));
     for (const name of segments) await damage(join(store, name));
-    await Promise.all([window.find('zebra'), window.index.correct('zebre', {})]);
+    await Promise.all([window.find('zebra'), window.index.correctSpelling('zebre', {})]);
     await window.index.settle();
     assert.deepEqual(await window.find('zebra'), ['a.md'], damage.toString());
     assert.equal((await window.status()).problem, undefined, damage.toString());
@@ -451,7 +451,7 @@ test('the past commits of a trusted folder count in its ranking, new ones too, u
   git('add', '.');
   git('commit', '-qm', 'first');
   const top = async (): Promise<string | undefined> =>
-    (await window.index.search('storm harbor', { limit: 5 }))[0]?.path;
+    (await window.index.searchFolders('storm harbor', { limit: 5 }))[0]?.path;
   const open = async (folder: Omit<WatchedFolder, 'path'>): Promise<void> => {
     await window.index.open([{ path: window.folder, ...folder }]);
     await window.index.settle();

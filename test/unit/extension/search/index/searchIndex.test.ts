@@ -38,7 +38,7 @@ async function openIndex(t: TestContext, files: Readonly<Record<string, string>>
   };
   const index = newIndex();
   const search = async (query: string): Promise<readonly string[]> =>
-    (await index.call((server) => server.search(query, { limit: 5 }))).map(({ folder, path }) =>
+    (await index.call((server) => server.searchFolders(query, { limit: 5 }))).map(({ folder, path }) =>
       join(folder, path).slice(base.length + 1),
     );
   const find = async (query: string): Promise<readonly string[]> => {
@@ -50,12 +50,12 @@ async function openIndex(t: TestContext, files: Readonly<Record<string, string>>
 
 test('nothing is read before the first use, and what was unsaved until then is found as it is on screen', async (t) => {
   const { base, find, index } = await openIndex(t, { one: 'a zebra' });
-  await index.setOverlay(join(base, 'one', 'a.md'), 'a walrus');
+  await index.setUnsavedText(join(base, 'one', 'a.md'), 'a walrus');
   await index.notify([{ type: 'changed', path: join(base, 'one', 'a.md') }]);
   assert.deepEqual([index.isStarted, index.status], [false, []]);
   assert.deepEqual(await find('walrus'), [join('one', 'a.md')]);
   assert.deepEqual(await find('zebra'), []);
-  await index.setOverlay(join(base, 'one', 'a.md'), undefined);
+  await index.setUnsavedText(join(base, 'one', 'a.md'), undefined);
   assert.deepEqual(await find('zebra'), [join('one', 'a.md')]);
 });
 
@@ -73,7 +73,7 @@ test('a folder that is added is searched, and one that is closed is not', async 
 test('what is saved in no file yet is found in a folder that is added later', async (t) => {
   const { all, base, find, index, open } = await openIndex(t, { one: 'a zebra', two: 'a zebra' });
   await index.start();
-  await index.setOverlay(join(base, 'two', 'a.md'), 'a walrus');
+  await index.setUnsavedText(join(base, 'two', 'a.md'), 'a walrus');
   open.splice(0, 1, ...all);
   await index.updateFolders();
   assert.deepEqual(await find('walrus'), [join('two', 'a.md')]);
@@ -107,11 +107,11 @@ test('an idle process stops and starts again for a search, a save or a resume, a
   const path = join(base, 'one', 'a.md');
   assert.deepEqual(await find('zebra'), [join('one', 'a.md')]);
   await untilStopped();
-  await index.setOverlay(path, 'a walrus');
+  await index.setUnsavedText(path, 'a walrus');
   assert.equal(index.isRunning, false, 'typing needs no process');
   assert.deepEqual(await search('walrus'), [join('one', 'a.md')], 'the first search waits until the index is open');
   await untilStopped();
-  await index.setOverlay(path, undefined);
+  await index.setUnsavedText(path, undefined);
   await writeFile(path, 'a heron');
   await index.notify([{ type: 'changed', path }]);
   assert.equal(index.isRunning, true);
