@@ -64,14 +64,14 @@ test('a job waits while the machine has too little memory, says so, and runs wit
   assert.equal(await enough.client.output(id), 'ran\n');
 });
 
-test('next to another job, a job needs the memory of its class; alone it starts with less', { skip }, async (t) => {
+test('next to another job, a job waits for the memory of its class; alone it starts with less', { skip }, async (t) => {
   const large = { name: 'large', description: '', credits_per_minute: 0, cpus: 1, memory_gb: NEARLY_ALL_GB, gpus: 0 };
   const config = { ...testConfig({ max_jobs: 2, min_free_memory_gb: 0 }), machine_classes: [large] };
   const service = await startService(t, { config });
   const first = await service.submit({ 'a.sh': 'sleep 600' }, { script: 'a.sh' });
   await service.untilRunning(first);
   const second = await service.submit({ 'a.sh': 'echo second' }, { script: 'a.sh' });
-  assert.match(await waitingReason(service, second), /^The job waits for memory: .* for this job and 0\.0 GB/);
+  assert.match(await waitingReason(service, second), /^The job waits for \d+(?:\.\d)? GB of memory: \d+(?:\.\d)? of \d+(?:\.\d)? in use, the first free by/);
   await service.request(`/v1/jobs/${first}`, { method: 'DELETE' });
   await service.untilEnd(second);
   assert.equal(await service.output(second), 'second\n');

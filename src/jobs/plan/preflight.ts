@@ -5,7 +5,7 @@ import { nearest } from '../../core/text/similar.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { JobFinding } from '../selection/jobFinding.ts';
 import { estimateCost, isMoreCredits, readRateCard } from './estimate.ts';
-import { readLimits, readMachineClasses } from './serviceLimits.ts';
+import { readLimits, readMachineClasses, whyUnavailable } from './serviceLimits.ts';
 
 const SHOWN_CLASSES = 8;
 
@@ -71,9 +71,14 @@ export function checkArchiveSize(bytes: number, maxBytes: number | undefined): v
 }
 
 function checkMachineClass(account: unknown, { machineClass: name }: JobTerms, service: string): JobFinding[] {
+  if (name === undefined || name === '') return [];
+  const why = whyUnavailable(account, name);
+  if (why !== undefined) {
+    const summary = printableLine(l10n.t('Machine class "{0}" is not available on {1}', name, service));
+    return [{ type: 'machine-class', severity: 'error', summary, detail: printableLine(why) }];
+  }
   const known = readMachineClasses(account);
-  if (name === undefined || name === '' || known === undefined || known.some((names) => names.includes(name)))
-    return [];
+  if (known === undefined || known.some((names) => names.includes(name))) return [];
   const names = known.flatMap(([first]) => first ?? []);
   const prices = new Map(readRateCard(account).map((rate) => [rate.machineClass, rate.creditsPerMinute]));
   const offers = names.slice(0, SHOWN_CLASSES).map((one) => {

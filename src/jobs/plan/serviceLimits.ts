@@ -40,6 +40,12 @@ export function readMachineClasses(account: unknown): readonly (readonly string[
   return classes.length === 0 || classes.some((names) => names.length === 0) ? undefined : classes;
 }
 
+/** Why no job of a machine class can run; undefined if the service does not say that. */
+export function whyUnavailable(account: unknown, name: string): string | undefined {
+  const card = receivedAccount.safeParse(account).data?.rate_card ?? [];
+  return card.find((item) => classNames(item).includes(name))?.unavailable ?? undefined;
+}
+
 function positive(amount: number | null | undefined): number | undefined {
   return typeof amount === 'number' && amount > 0 ? amount : undefined;
 }

@@ -25,6 +25,10 @@ const rateCardItem = z.object({
   cpus: z.int(),
   memory_gb: z.number(),
   gpus: z.int(),
+  unavailable: z
+    .string()
+    .optional()
+    .describe('why no job of the class can ever run, so that submissions for it are refused; absent if jobs can'),
 });
 
 /** The response of `GET /v1/me`. */

@@ -18,7 +18,8 @@ export const machineClass = z.strictObject({
 
 // One folder for each GPU, in which NVIDIA's driver for Linux describes it. Reading it starts no process, as nvidia-smi would be.
 const NVIDIA_GPUS = '/proc/driver/nvidia/gpus';
-export type MachineClass = Readonly<z.infer<typeof machineClass>>;
+/** `shared`: its jobs reserve nothing and have all of the machine together, as the executor `process` allows. */
+export type MachineClass = Readonly<z.infer<typeof machineClass>> & { readonly shared?: boolean | undefined };
 
 /** A list of machine classes with different names. @param error for anything but a list with one class or more. */
 export function machineClassList<Class extends typeof machineClass>(one: Class, error?: string) {
@@ -72,7 +73,7 @@ export class MachineClasses {
   }
 }
 
-/** The machine that this runs on, without a price. */
+/** The machine that this runs on, without a price, and shared by all jobs. */
 export function thisMachine(): MachineClass {
   return {
     name: 'local',
@@ -80,6 +81,7 @@ export function thisMachine(): MachineClass {
     cpus: availableParallelism(),
     memory_gb: Math.round((totalmem() / 2 ** 30) * 10) / 10,
     gpus: countGpus(),
+    shared: true,
   };
 }
 

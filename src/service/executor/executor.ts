@@ -3,6 +3,8 @@ import type { SecretValues } from '../jobFiles/runnerInput.ts';
 import type { ClusterOptions } from '../../remote/protocol/termValues.ts';
 import type { FinalState } from '../../remote/protocol/states.ts';
 import type { ScriptKindName } from '../../workspace/scripts/scriptKinds.ts';
+import type { Emitter } from '../../core/processes/lifetime.ts';
+import type { QueuedJob, Verdict } from '../jobs/jobQueue.ts';
 import type { StoredJob } from '../store/jobs/jobTable.ts';
 
 /** A job with its account, which decides as which user some executors run it. */
@@ -41,6 +43,31 @@ export interface ClusterContact {
   look(): Promise<void>;
 }
 
+/** Which jobs of a queue start now, and why the others wait. */
+export interface PlacedJobs {
+  readonly starts: readonly QueuedJob[];
+  /** A sentence by job, where there is more to say than that it waits. */
+  readonly waits: ReadonlyMap<string, string | undefined>;
+  /** The job that the machine is kept for. */
+  readonly first: QueuedJob | undefined;
+}
+
+/** Reserves what jobs need. A cluster does that itself. */
+export interface JobPlacement {
+  /**
+   * Chooses the jobs that start now, and reserves what they need until `Executor.forget`.
+   *
+   * @param order yields the queued jobs in their order, given what becomes of each.
+   */
+  place(order: () => Generator<QueuedJob, void, Verdict>): PlacedJobs;
+  /** Reserves what a job of an earlier service has. */
+  adopt(job: StoredJob, folder: JobFolder): void;
+  /** A sentence about why the machine can never run jobs of a class; undefined if it can. */
+  refusalOf(machineClass: string): string | undefined;
+  /** That jobs may start which waited for something that no job had. */
+  readonly onDidChange: Emitter<void>['event'];
+}
+
 /**
  * Runs runners. A runner gets everything from the job's folder and reports there, so an executor only has to start it, know
  * whether it still runs, and clean up after it failed.
@@ -48,6 +75,8 @@ export interface ClusterContact {
 export interface Executor {
   /** How many jobs it can have at once. */
   readonly capacity: number;
+  /** Without it, jobs start in their order as long as there is capacity. */
+  readonly placement?: JobPlacement;
   /** Whether runners write on this machine, whose file system then reports changes. */
   readonly isLocal: boolean;
   /** Whether no job can change what jobs of another account build for later ones. */

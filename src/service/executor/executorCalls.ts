@@ -30,6 +30,7 @@ export class ExecutorCalls {
     this.executor = {
       capacity: executor.capacity,
       isLocal: executor.isLocal,
+      ...(executor.placement && { placement: executor.placement }),
       ...(cluster && {
         cluster: {
           look: () => this.#watch('look', cluster.look()),

@@ -31,7 +31,7 @@ export interface AccountOptions {
   readonly gauge: AccountGauge;
   readonly machineClasses: MachineClasses;
   readonly environments: KeptEnvironments;
-  readonly executor: Pick<Executor, 'keepsEnvironments' | 'scriptKinds'>;
+  readonly executor: Pick<Executor, 'keepsEnvironments' | 'scriptKinds' | 'placement'>;
   readonly volumes: Pick<Volumes, 'of'>;
   readonly vault: SecretVault;
 }
@@ -87,7 +87,10 @@ function describeAccount(
     account_id: id,
     plan,
     credits: toCredits(store.spendable(id, { keyId: key?.id }).amount),
-    rate_card: machineClasses.rateCard(),
+    rate_card: machineClasses.rateCard().map((item) => {
+      const unavailable = executor.placement?.refusalOf(item.machine_class);
+      return { ...item, ...(unavailable !== undefined && { unavailable }) };
+    }),
     features: [
       COMMAND_FEATURE,
       CONTENT_FEATURE,

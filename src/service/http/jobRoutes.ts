@@ -104,7 +104,8 @@ async function submitJob(context: AppContext, options: JobOptions) {
     },
     signal,
   );
-  if (isNew) scheduler.enqueue({ id: accepted.job_id, account: account.id });
+  const job = isNew ? store.jobs.find(account.id, accepted.job_id) : undefined;
+  if (job !== undefined) scheduler.enqueue(job);
   return accepted;
 }
 

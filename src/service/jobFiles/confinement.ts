@@ -15,6 +15,8 @@ export interface Sandbox {
   /** Files and folders of the system that jobs must not read. */
   readonly hidden: readonly string[];
   readonly hasNetwork: boolean;
+  /** The accelerators in /dev that it has; all of the machine if absent. */
+  readonly accelerators?: readonly string[];
 }
 
 /** The limits for all processes of a job together. Null means no limit. */
@@ -36,6 +38,8 @@ export interface Confinement {
   readonly nice: number;
   /** Null where the service may make no control groups. */
   readonly cgroup: JobCgroup | null;
+  /** The GPUs that are reserved for it, and the variables by which its programs find only those; absent if it sees all of the machine. */
+  readonly gpus?: { readonly ids: readonly string[]; readonly variables: Readonly<Record<string, string>> };
 }
 
 /** Undefined if the executor separates jobs by other means, as a cluster does. */

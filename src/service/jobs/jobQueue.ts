@@ -2,38 +2,57 @@ import type { StoredJob } from '../store/jobs/jobTable.ts';
 
 /** How many jobs of an account may be at work at once, given how many of each account are. */
 export type MostAtWork = (account: string, atWork: (account: string) => number) => number;
-type WaitingJob = Pick<StoredJob, 'id' | 'account'>;
+export type QueuedJob = Pick<StoredJob, 'id' | 'account' | 'machineClass' | 'maxRuntime'>;
+
+/** What becomes of a job of the queue: `first` is the first that waits, for which the machine is kept. */
+export type Verdict = 'starts' | 'first' | 'waits';
 
 /**
  * The queued jobs, and how many jobs each account has at work.
  *
  * The next slot goes to the account with the fewest jobs at work, then to the one that has waited longest; within an account, jobs keep
- * their order. So a thousand jobs of one account delay another account by one job, not by a thousand. The queue contains only IDs, in
- * memory: the store is authoritative.
+ * their order. So a thousand jobs of one account delay another account by one job, not by a thousand. A job for which the machine is kept
+ * stays the next one until it starts: the jobs of others must not overtake it again and again. The queue is in memory: the store is
+ * authoritative.
  */
 export class JobQueue {
-  readonly #waiting = new Map<string, string[]>();
+  readonly #waiting = new Map<string, QueuedJob[]>();
   readonly #atWork = new Map<string, number>();
   readonly #lastTurn = new Map<string, number>();
   #turns = 0;
+  #first: QueuedJob | undefined;
 
-  add({ id, account }: WaitingJob): void {
-    const waiting = this.#waiting.get(account);
-    if (waiting === undefined) this.#waiting.set(account, [id]);
-    else waiting.push(id);
+  add(job: QueuedJob): void {
+    const waiting = this.#waiting.get(job.account);
+    if (waiting === undefined) this.#waiting.set(job.account, [job]);
+    else waiting.push(job);
   }
 
   /** Replaces the queued jobs. */
-  refill(jobs: Iterable<WaitingJob>): void {
+  refill(jobs: Iterable<QueuedJob>): void {
     this.#waiting.clear();
+    this.#first = undefined;
     for (const job of jobs) this.add(job);
   }
 
   /** Removes a job that will not start. */
-  remove({ id, account }: WaitingJob): void {
-    const waiting = this.#waiting.get(account)?.filter((other) => other !== id) ?? [];
-    if (waiting.length > 0) this.#waiting.set(account, waiting);
-    else this.#waiting.delete(account);
+  remove({ id, account }: Pick<QueuedJob, 'id' | 'account'>): void {
+    const waiting = this.#waiting.get(account) ?? [];
+    const index = waiting.findIndex((other) => other.id === id);
+    if (index >= 0) waiting.splice(index, 1);
+    if (waiting.length === 0) this.#waiting.delete(account);
+    if (this.#first?.id === id) this.#first = undefined;
+  }
+
+  /** Removes a job that starts, which is a turn of its account. */
+  start(job: QueuedJob): void {
+    this.remove(job);
+    this.#lastTurn.set(job.account, ++this.#turns);
+  }
+
+  /** Makes a job the next one until it starts. */
+  keepFirst(job: QueuedJob | undefined): void {
+    this.#first = job;
   }
 
   /** Counts a job as at work until `release`. */
@@ -57,27 +76,48 @@ export class JobQueue {
    * @param most returns how many jobs of an account may be at work at once, which may depend on how many of others are.
    */
   take(most: MostAtWork): string | undefined {
-    let chosen: string | undefined;
-    const atWork = (other: string): number => this.atWork(other);
-    for (const account of this.#waiting.keys()) {
-      if (this.atWork(account) < most(account, atWork) && (chosen === undefined || this.#isBefore(account, chosen))) {
-        chosen = account;
+    const { value } = this.order(most).next();
+    if (value === undefined) return undefined;
+    this.start(value);
+    return value.id;
+  }
+
+  /** The jobs that may start, in their order if those start that the verdicts say. Changes nothing. @param most as for `take`. */
+  *order(most: MostAtWork): Generator<QueuedJob, void, Verdict> {
+    const more = new Map<string, number>();
+    const turns = new Map(this.#lastTurn);
+    let turn = this.#turns;
+    const atWork = (account: string): number => this.atWork(account) + (more.get(account) ?? 0);
+    const mayStart = (account: string): boolean => atWork(account) < most(account, atWork);
+    /** A job that the machine is kept for counts too: it takes the place of its account when it starts. */
+    const count = (account: string, verdict: Verdict): boolean => {
+      if (verdict !== 'waits') more.set(account, (more.get(account) ?? 0) + 1);
+      if (verdict === 'starts') turns.set(account, ++turn);
+      return verdict !== 'waits';
+    };
+    const first = this.#first;
+    if (first !== undefined && mayStart(first.account)) count(first.account, yield first);
+    const isBefore = (one: string, other: string): boolean => {
+      const byWork = atWork(one) - atWork(other);
+      return byWork < 0 || (byWork === 0 && (turns.get(one) ?? 0) <= (turns.get(other) ?? 0));
+    };
+    const accounts = [...this.#waiting].map(([account, jobs]) => ({ account, jobs, at: 0 }));
+    const byOrder = accounts.toSorted((one, other) => {
+      if (!isBefore(one.account, other.account)) return 1;
+      return isBefore(other.account, one.account) ? 0 : -1;
+    });
+    for (let next = byOrder.shift(); next !== undefined; next = byOrder.shift()) {
+      const { account, jobs } = next;
+      if (!mayStart(account)) continue;
+      // While its jobs wait, it is still the account whose turn it is.
+      let isCounted = false;
+      while (!isCounted && next.at < jobs.length) {
+        const job = jobs[next.at++];
+        if (job !== undefined && job.id !== first?.id) isCounted = count(account, yield job);
       }
+      if (!isCounted) continue;
+      const place = byOrder.findIndex((other) => !isBefore(other.account, account));
+      byOrder.splice(place < 0 ? byOrder.length : place, 0, next);
     }
-    if (chosen === undefined) return undefined;
-    const waiting = this.#waiting.get(chosen) ?? [];
-    const id = waiting.shift();
-    if (waiting.length === 0) this.#waiting.delete(chosen);
-    this.#lastTurn.set(chosen, ++this.#turns);
-    return id;
-  }
-
-  #isBefore(account: string, other: string): boolean {
-    const byWork = this.atWork(account) - this.atWork(other);
-    return byWork < 0 || (byWork === 0 && this.#turnOf(account) < this.#turnOf(other));
-  }
-
-  #turnOf(account: string): number {
-    return this.#lastTurn.get(account) ?? 0;
   }
 }

@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../../core/errors.ts';
 import { isDiskFull } from '../../core/files/diskSpace.ts';
 import { type DiskStop, type DiskWatch, MAX_ROOM_WAITS } from '../disk/diskWatch.ts';
+import type { JobPlacement } from '../executor/executor.ts';
 import type { JobFiles } from '../jobFiles/jobFiles.ts';
-import { JobQueue, type MostAtWork } from './jobQueue.ts';
+import { JobQueue, type MostAtWork, type QueuedJob } from './jobQueue.ts';
 import { cancelledUnstarted, endedInLaterStore, unreportedEnding } from './jobEnding.ts';
 import { verifiedSeconds } from './verifiedTime.ts';
 import { finishJob, type FollowContext, followRunner } from './jobFollower.ts';
@@ -40,6 +41,8 @@ export class Scheduler {
   readonly #neverRan = new Set<string>();
   /** Stops writing the workspace of a job. */
   readonly #preparing = new Map<string, AbortController>();
+  /** Why jobs of the queue wait, as it is stored. */
+  readonly #reasons = new Map<string, string>();
 
   constructor(options: SchedulerOptions) {
     this.#options = { ...options, pace: new FollowPace() };
@@ -59,13 +62,17 @@ export class Scheduler {
   start(): void {
     const { store, files, executor } = this.#options;
     const cancelled: string[] = [];
+    executor.placement?.onDidChange(() => this.startNext());
     for (const job of store.jobs.unfinished()) {
       if (job.cancelReason !== null) cancelled.push(job.id);
       // While it is drained, a job that the cluster may have is followed and not handed over again.
       const mayRun = !executor.isLocal && store.drain.get() !== undefined;
-      const { claim, results } = files.folder(job.id);
-      if (mayRun || existsSync(claim)) this.#begin(job);
-      else if (existsSync(results)) store.finish(job, endedInLaterStore(Date.now()), []);
+      const folder = files.folder(job.id);
+      const { claim, results } = folder;
+      if (mayRun || existsSync(claim)) {
+        executor.placement?.adopt(job, folder);
+        this.#begin(job);
+      } else if (existsSync(results)) store.finish(job, endedInLaterStore(Date.now()), []);
       else {
         if (job.state !== 'queued') store.setState(job, 'queued', Date.now(), 'The service was restarted.');
         this.#queue.add(job);
@@ -76,26 +83,48 @@ export class Scheduler {
   }
 
   /** Queues a submitted job. */
-  enqueue(job: Pick<StoredJob, 'id' | 'account'>): void {
+  enqueue(job: QueuedJob): void {
     this.#queue.add(job);
     this.startNext();
   }
 
-  /** Starts queued jobs while the executor has capacity and the service is not drained. */
+  /** Starts the queued jobs that can start now, unless the service is drained. */
   startNext(): void {
     const { store, executor, maxRunningJobs, disk } = this.#options;
-    if (store.drain.get() !== undefined || disk.isShort) return;
+    if (this.#isStopped || store.drain.get() !== undefined || disk.isShort) return;
     if (this.#isQueueStale) {
       this.#queue.refill(store.jobs.unfinished().filter(({ id }) => !this.#active.has(id)));
       this.#isQueueStale = false;
     }
-    while (this.#active.size < executor.capacity && !this.#isStopped) {
+    if (executor.placement !== undefined) return this.#place(executor.placement);
+    while (this.#active.size < executor.capacity) {
       const id = this.#queue.take(maxRunningJobs);
       if (id === undefined) return;
-      const job = store.jobs.get(id);
-      // A job that was cancelled in the queue has ended.
-      if (job?.finishedAt === null && !this.#active.has(id)) this.#begin(job);
+      this.#beginQueued(id);
     }
+  }
+
+  #place(placement: JobPlacement): void {
+    const { starts, waits, first } = placement.place(() => this.#queue.order(this.#options.maxRunningJobs));
+    this.#queue.keepFirst(first);
+    for (const job of starts) {
+      this.#queue.start(job);
+      this.#reasons.delete(job.id);
+      if (!this.#beginQueued(job.id)) this.#options.executor.forget(job);
+    }
+    for (const [id, reason] of waits) {
+      if (reason === undefined || this.#reasons.get(id) === reason) continue;
+      this.#noteReason(id, () => reason);
+      this.#reasons.set(id, reason);
+    }
+  }
+
+  /** @returns false for a job that was cancelled in the queue. */
+  #beginQueued(id: string): boolean {
+    const job = this.#options.store.jobs.get(id);
+    if (job?.finishedAt !== null || this.#active.has(id)) return false;
+    this.#begin(job);
+    return true;
   }
 
   /** Cancels a job unless it has ended. */
@@ -105,6 +134,7 @@ export class Scheduler {
     if (this.#claimToCancel(job)) {
       this.#finishUnstarted(job);
       this.#queue.remove(job);
+      this.#reasons.delete(job.id);
       this.#preparing.get(job.id)?.abort();
       if (this.#active.has(job.id)) this.#neverRan.add(job.id);
       else await this.#removeFiles(job.id);
@@ -251,12 +281,17 @@ export class Scheduler {
     }
   }
 
-  /** Stores why a job waits, such as for an executor that does not respond. A failure to store it is only logged. */
+  /** Stores why a job waits, such as for an executor that does not respond. */
   #noteDelay(jobId: string, cause: unknown): void {
-    const { store, files, log } = this.#options;
+    this.#noteReason(jobId, (job) => this.#options.files.withoutPaths(messageOf(cause), job));
+  }
+
+  /** A failure to store it is only logged. */
+  #noteReason(jobId: string, reasonFor: (job: StoredJob) => string): void {
+    const { store, log } = this.#options;
     try {
       const job = store.jobs.get(jobId);
-      const reason = job && files.withoutPaths(messageOf(cause), job);
+      const reason = job && reasonFor(job);
       if (job?.state === 'queued' && job.reason !== reason) store.setState(job, 'queued', Date.now(), reason);
     } catch (error) {
       log.error('the reason why a job waits could not be stored', { jobId, error });

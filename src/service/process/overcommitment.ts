@@ -33,11 +33,13 @@ interface Kind {
   /** The setting that lowers what one job may use. */
   readonly setting: string;
   readonly isWhole: boolean;
+  /** Whether jobs reserve it, unless their class is shared. */
+  readonly isReserved: boolean;
 }
 
 /**
  * Warns of what jobs that run at once may use together and the machine does not have, once for each kind of resource. The worst case
- * counts: as many jobs as may run at once, all of the class that may use the most.
+ * counts: as many jobs as may run at once, all of the class that may use the most. Of what jobs reserve, only shared classes can use too much.
  */
 export function checkOvercommitment(
   { classes, maxJobs, maxProcesses }: Plan,
@@ -52,6 +54,7 @@ export function checkOvercommitment(
       consequence: 'jobs then share cores, and take longer than the class promises',
       setting: 'cpus of the class',
       isWhole: true,
+      isReserved: true,
     },
     {
       name: 'memory',
@@ -61,6 +64,7 @@ export function checkOvercommitment(
       consequence: 'the system then stops some of the jobs, or swaps',
       setting: 'memory_gb of the class',
       isWhole: false,
+      isReserved: true,
     },
     {
       name: 'GPUs',
@@ -70,6 +74,7 @@ export function checkOvercommitment(
       consequence: 'jobs then share GPUs',
       setting: 'gpus of the class',
       isWhole: true,
+      isReserved: true,
     },
     {
       name: 'disk',
@@ -79,6 +84,7 @@ export function checkOvercommitment(
       consequence: 'a full disk then stops jobs, those with the most files first',
       setting: 'disk_gb of the class',
       isWhole: false,
+      isReserved: false,
     },
     {
       name: 'processes',
@@ -88,10 +94,12 @@ export function checkOvercommitment(
       consequence: 'then no program of the machine can start another one, the service included',
       setting: '[process] max_processes',
       isWhole: true,
+      isReserved: false,
     },
   ];
   return kinds.map((kind) => {
-    const warning = warningOf(kind, classes, maxJobs);
+    const users = kind.isReserved ? classes.filter(({ shared }) => shared === true) : classes;
+    const warning = warningOf(kind, users, maxJobs);
     const what = `${formatCount(maxJobs, 'job')} at once and the ${kind.name} of the machine`;
     return { what, problem: undefined, ...(warning !== undefined && { warning }) };
   });

@@ -1,5 +1,16 @@
 import * as z from 'zod';
 import { absolutePath } from '../config/configSections.ts';
+import { machineClass, machineClassList } from '../config/machineClasses.ts';
+
+const MAX_GPUS = 1_024;
+
+/** The machine classes of this executor. */
+export const processClasses = machineClassList(
+  machineClass.extend({
+    /** Its jobs reserve nothing: all of them have the whole machine together, as many as `max_jobs`. */
+    shared: z.boolean().optional(),
+  }),
+);
 
 /** The section `[process]` of the configuration. */
 export const processSettings = z.strictObject({
@@ -19,6 +30,16 @@ export const processSettings = z.strictObject({
   nice: z.int().min(0).max(19).default(5),
   /** On Linux, no job starts while less memory is available. */
   min_free_memory_gb: z.number().min(0).default(0.5),
+  /** The GPUs that jobs can have: how many, or their numbers or UUIDs; default: those of the machine. */
+  gpus: z
+    .union([
+      z.int().min(0).max(MAX_GPUS),
+      z
+        .array(z.string().regex(/^[\w.:/-]{1,80}$/, 'must be numbers or UUIDs of GPUs'))
+        .max(MAX_GPUS)
+        .refine((ids) => new Set(ids).size === ids.length, 'must not name a GPU twice'),
+    ])
+    .optional(),
   /** The largest file that a job can write; default: no limit. */
   max_file_gb: z.number().positive().optional(),
 });

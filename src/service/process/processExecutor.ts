@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,7 +19,10 @@ import type { JobCgroups } from '../cgroups/jobCgroups.ts';
 import { CpuShares, memoryShortage } from './cpuShares.ts';
 import type { Executor, OwnedJob, RunnableJob } from '../executor/executor.ts';
 import type { ExecutorContext } from '../executor/executorKind.ts';
+import type { MachineClass } from '../config/machineClasses.ts';
+import { type Gpu, type GpuFinder, gpuVariables } from './gpus.ts';
 import { type Isolation, unisolatedRefusal } from './isolation.ts';
+import type { Reservations } from './reservations.ts';
 import { readJobText } from '../jobFiles/jobFileReading.ts';
 import { latestProgram, readClaim, type StartedMarker } from '../jobFiles/markers.ts';
 import type { ProcessSettings } from './processConfig.ts';
@@ -35,6 +37,11 @@ import { installedKinds } from '../runner/program/interpreter.ts';
 import { visibleSearchPath } from '../runner/sandbox.ts';
 
 const CLAIM_POLL_MS = 10;
+const GPU_POLL_MS = 5_000;
+// nvidia-smi takes up to a second of a core.
+const DETECTION_MS = 30_000;
+// Has the open files that were passed on, and so the locks of the job's GPUs, until the runner ends, which closes them for itself.
+const KEEP_LOCKS = ['/bin/sh', '-c', '"$@"; exit $?', 'sh'];
 const MAX_WORDS = 500;
 // Thousands of processes take seconds to end.
 const SANDBOX_END_MS = 30_000;
@@ -48,6 +55,8 @@ type Context = Pick<ExecutorContext, 'runner' | 'data' | 'killGraceMs' | 'machin
 export interface ProcessExecutorOptions extends Context {
   readonly settings: ProcessSettings;
   readonly isolation: Isolation;
+  readonly gpus: GpuFinder;
+  readonly reservations: Reservations;
   /** Undefined where this process may make none. */
   readonly cgroups?: JobCgroups | undefined;
 }
@@ -57,14 +66,25 @@ export interface ProcessExecutorOptions extends Context {
  * whatever the user can do.
  */
 export function createProcessExecutor(options: ProcessExecutorOptions): Executor {
-  const { runner, killGraceMs, settings, isolation, accounts, data, cgroups } = options;
+  const { runner, killGraceMs, settings, isolation, accounts, data, cgroups, reservations } = options;
   const cpus = new CpuShares();
   const running = new Set<string>();
   const secretOf = openRunnerSecrets(data);
   const kinds = new InstalledKinds(isolation);
+  const stopped = new AbortController();
+  void watchGpus(options, stopped.signal);
   return {
-    capacity: settings.max_jobs ?? availableParallelism(),
+    capacity: reservations.maxJobs,
     isLocal: true,
+    placement: {
+      place: (order) => reservations.place(order),
+      refusalOf: (machineClass) => reservations.refusalOf(machineClass),
+      onDidChange: reservations.onDidChange,
+      adopt(job, folder) {
+        const { startedAt } = job;
+        reservations.adopt(job, { gpus: reservedGpus(folder), startedAt: startedAt ?? Date.now() });
+      },
+    },
     refusal: () => unisolatedRefusal(isolation, accounts),
     keepsEnvironments: () => isolation.type !== 'none' || accounts() < 2,
 
@@ -85,12 +105,15 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
       const confinement = confinementOf(job, options, cpus);
       writeMarker(folder.confinement, confinement);
       const log = openSync(folder.runnerLog, 'a', 0o600);
+      const locks = (reservations.of(job.id)?.locks ?? []).flatMap(({ descriptor }) => descriptor ?? []);
+      const call = [process.execPath, runner, folder.path, SEALED];
+      const [program = '', ...args] = locks.length === 0 ? call : [...KEEP_LOCKS, ...call];
       // Neither its cores nor its priority are lowered, so that no job can starve what enforces its limits.
-      const child = spawn(process.execPath, [runner, folder.path, SEALED], {
+      const child = spawn(program, args, {
         cwd: folder.path,
         detached: true,
         windowsHide: true,
-        stdio: ['pipe', 'ignore', log],
+        stdio: ['pipe', 'ignore', log, ...locks],
         env: allowedEnvironment(process.env, ['ELECTRON_RUN_AS_NODE']),
       });
       closeSync(log);
@@ -150,15 +173,53 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
     },
 
     forget(job) {
+      reservations.release(job.id);
       cpus.release(job.id);
       running.delete(job.id);
       cgroups?.remove(job);
     },
 
     async stop() {
+      stopped.abort();
+      options.gpus.dispose();
+      reservations.close();
       cgroups?.close();
     },
   };
+}
+
+/** Keeps what is known of the GPUs up to date, and tries again those that jobs of other services had. */
+async function watchGpus(
+  { gpus, reservations, machineClasses }: Pick<ProcessExecutorOptions, 'gpus' | 'reservations' | 'machineClasses'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const names = machineClasses.names;
+  // A laptop's GPU should sleep where jobs have none for themselves.
+  const isRepeated = names.some((name) => isExclusive(machineClasses.get(name)));
+  let nextDetection = 0;
+  while (!signal.aborted) {
+    const now = performance.now();
+    let hasChanged = reservations.waitsForGpus;
+    if (now >= nextDetection) {
+      nextDetection = isRepeated ? now + DETECTION_MS : Number.POSITIVE_INFINITY;
+      hasChanged = (await gpus.refresh()) || hasChanged;
+    }
+    if (hasChanged && !signal.aborted) reservations.noteChange();
+    await sleep(GPU_POLL_MS, undefined, { signal, ref: false }).catch(() => {});
+  }
+}
+
+function isExclusive(machineClass: MachineClass | undefined): boolean {
+  return machineClass !== undefined && machineClass.gpus > 0 && machineClass.shared !== true;
+}
+
+/** The GPUs that an earlier service has reserved for a job. */
+function reservedGpus(folder: JobFolder): readonly string[] {
+  try {
+    return readConfinement(folder.confinement)?.gpus?.ids ?? [];
+  } catch {
+    return []; // a job that is not isolated has changed it; the lock is its runner's
+  }
 }
 
 function isSandboxed(folder: JobFolder): boolean {
@@ -185,7 +246,7 @@ function groupOf({ pid, identity, boot }: StartedMarker): number | undefined {
 
 function confinementOf(
   job: RunnableJob,
-  { settings, isolation, machineClasses, cgroups }: ProcessExecutorOptions,
+  { settings, isolation, machineClasses, cgroups, gpus, reservations }: ProcessExecutorOptions,
   shares: CpuShares,
 ): Confinement {
   const { id, machineClass } = job;
@@ -198,13 +259,35 @@ function confinementOf(
     maxFileBytes: maxFileGb === undefined ? null : Math.floor(maxFileGb * 2 ** 30),
   };
   const cpus = (found === undefined ? undefined : shares.take(id, found.cpus)) ?? null;
+  const own = reservedOf(job, { machineClass: found, gpus, reservations });
+  const accelerators = own && { accelerators: [...own.flatMap(({ nodes }) => nodes), ...gpus.sharedNodes(own)] };
   return {
-    sandbox: isolation.type === 'none' ? null : isolation.sandbox,
+    sandbox: isolation.type === 'none' ? null : { ...isolation.sandbox, ...accelerators },
+    ...(own && {
+      gpus: { ids: own.map(({ id }) => id), variables: gpuVariables(own, isolation.type !== 'none') },
+    }),
     limits,
     cpus,
     nice: settings.nice,
     cgroup: cgroups?.create(job, { ...limits, cpus }) ?? null,
   };
+}
+
+/** The GPUs that a job has; undefined if it sees all that the machine may have. */
+function reservedOf(
+  { id }: OwnedJob,
+  {
+    machineClass,
+    gpus,
+    reservations,
+  }: Pick<ProcessExecutorOptions, 'gpus' | 'reservations'> & { readonly machineClass: MachineClass | undefined },
+): readonly Gpu[] | undefined {
+  const { known } = gpus;
+  const all = known.type === 'known' ? known.gpus : [];
+  const ids = new Set(reservations.of(id)?.gpus);
+  const own = all.filter((gpu) => ids.has(gpu.id));
+  if (machineClass?.shared === true) return own.length === all.length ? undefined : own;
+  return known.type === 'known' && all.length === 0 && !gpus.isChosen ? undefined : own;
 }
 
 async function launchError(folder: JobFolder, cause: unknown): Promise<AppError> {

@@ -2,20 +2,24 @@ import { existsSync, statfsSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '../../core/errors.ts';
+import { findProgram } from '../../core/processes/findProgram.ts';
 import { formatCount } from '../../core/text/format.ts';
 import { JobCgroups } from '../cgroups/jobCgroups.ts';
-import { countGpus } from '../config/machineClasses.ts';
-import { type MachineClass, machineClass, machineClassList, thisMachine } from '../config/machineClasses.ts';
+import { type MachineClass, thisMachine } from '../config/machineClasses.ts';
 import { type ExecutorCheck, type ExecutorCheckContext, defineExecutor } from '../executor/executorKind.ts';
 import { jobFolder } from '../jobFiles/jobFolder.ts';
 import { describeIsolation, findIsolation, unisolatedRefusal } from './isolation.ts';
 import { checkOvercommitment, type MachineResources, mostProcesses } from './overcommitment.ts';
-import { type ProcessSettings, processSettings } from './processConfig.ts';
+import { processClasses, type ProcessSettings, processSettings } from './processConfig.ts';
 import { createProcessExecutor } from './processExecutor.ts';
+import { type MachineSize, Reservations } from './reservations.ts';
+import { allowedCores } from './cpuShares.ts';
+import { GpuFinder, type KnownGpus } from './gpus.ts';
+import { NO_LOCKS, openGpuLocks } from './gpuLocks.ts';
 
 /** Runs jobs as processes on the service's machine. */
 export const processKind = defineExecutor({
-  shape: { process: processSettings.prefault({}), machine_classes: machineClassList(machineClass).optional() },
+  shape: { process: processSettings.prefault({}), machine_classes: processClasses.optional() },
 
   async create({ process: settings }, context) {
     const isolation = await findIsolation(settings, context);
@@ -26,41 +30,91 @@ export const processKind = defineExecutor({
     context.log.info(describeLimits(cgroups));
     const files = join(context.filesFolder, 'jobs');
     await cgroups?.sweep((jobId) => !existsSync(jobFolder(join(files, jobId)).spec));
-    return createProcessExecutor({ ...context, settings, isolation, cgroups });
+    const gpus = new GpuFinder({ chosen: settings.gpus, env: process.env });
+    const { machineClasses, log } = context;
+    const locks = openGpuLocks(process.env['PATH'] ?? '', log) ?? NO_LOCKS;
+    const size = machineSize(settings);
+    const reservations = new Reservations({ size, machineClasses, gpus: () => gpus.known, locks });
+    return createProcessExecutor({ ...context, settings, isolation, cgroups, gpus, reservations });
   },
 
-  check: async ({ process: settings, machine_classes: classes = [] }, context) => [
-    await checkIsolation(settings, context),
-    checkLimits(settings, context),
-    ...classes.map((one) => checkSize(one)),
-    ...checkOvercommitment(
-      {
-        classes: classes.length === 0 ? [thisMachine()] : classes,
-        maxJobs: settings.max_jobs ?? availableParallelism(),
-        maxProcesses: settings.max_processes,
-      },
-      machineResources(context.data),
-    ),
-    checkFreeMemory(settings),
-  ],
+  async check({ process: settings, machine_classes: classes = [] }, context) {
+    const gpus = await askForGpus(settings);
+    return [
+      await checkIsolation(settings, context),
+      checkLimits(settings, context),
+      checkGpus(gpus),
+      ...classes.map((one) => checkSize(one, gpus)),
+      ...checkSharing(classes),
+      ...checkOvercommitment(
+        {
+          classes: classes.length === 0 ? [thisMachine()] : classes,
+          maxJobs: settings.max_jobs ?? availableParallelism(),
+          maxProcesses: settings.max_processes,
+        },
+        machineResources(context.data, gpus),
+      ),
+      checkFreeMemory(settings),
+    ];
+  },
 });
 
-/** Warns of a class that is larger than this machine: its jobs run, with less than they pay for. */
-function checkSize({ name, cpus, memory_gb: memoryGb }: MachineClass): ExecutorCheck {
+async function askForGpus({ gpus: chosen }: ProcessSettings): Promise<KnownGpus> {
+  const finder = new GpuFinder({ chosen, env: process.env });
+  await finder.refresh();
+  finder.dispose();
+  return finder.known;
+}
+
+function checkGpus(gpus: KnownGpus): ExecutorCheck {
+  if (gpus.type === 'known') {
+    const lockless = gpus.gpus.length > 0 && findProgram('flock', process.env['PATH'] ?? '') === undefined;
+    const warning =
+      'The program flock is not installed, so jobs of two services on this machine can get the same GPU. Install util-linux, or run one service.';
+    return {
+      what: `jobs can have ${formatCount(gpus.gpus.length, 'GPU')}`,
+      problem: undefined,
+      ...(lockless && { warning }),
+    };
+  }
+  const warning = `The GPUs of this machine are not known: ${gpus.why}. Jobs that need one wait. Repair the driver, or set [process] gpus.`;
+  return { what: 'the GPUs of the machine are known', problem: undefined, warning };
+}
+
+/** Reports a class whose GPUs the machine does not have, and warns of one that is larger otherwise: its jobs run one after the other. */
+function checkSize({ name, cpus, memory_gb: memoryGb, gpus }: MachineClass, known: KnownGpus): ExecutorCheck {
   const cores = availableParallelism();
   const memory = totalmem() / 2 ** 30;
   const what = `the machine class ${name} has ${formatCount(cpus, 'core')} and ${memoryGb} GB`;
+  if (known.type === 'known' && gpus > known.gpus.length) {
+    const problem = `the machine class ${name} asks for ${formatCount(gpus, 'GPU')}, and jobs can have ${known.gpus.length}, so its jobs are refused. Lower its gpus, or set [process] gpus`;
+    return { what, problem };
+  }
   if (cpus <= cores && memoryGb <= memory) return { what, problem: undefined };
-  const warning = `The machine class ${name} is larger than this machine, which has ${formatCount(cores, 'core')} and ${memory.toFixed(1)} GB. Its jobs start but get less than the class promises. Make it smaller, or remove it.`;
+  const warning = `The machine class ${name} is larger than this machine, which has ${formatCount(cores, 'core')} and ${memory.toFixed(1)} GB. Its jobs run alone, one after the other, and get less than the class promises. Make it smaller, or remove it.`;
   return { what, problem: undefined, warning };
 }
 
+/** Warns of a class that has the GPUs of the machine together with others, beside one that has them for itself. */
+function checkSharing(classes: readonly MachineClass[]): readonly ExecutorCheck[] {
+  const shared = classes.find((one) => one.shared === true);
+  const exclusive = classes.find((one) => one.shared !== true && one.gpus > 0);
+  if (shared === undefined || exclusive === undefined) return [];
+  const what = `jobs of the machine class ${exclusive.name} have GPUs for themselves`;
+  const warning = `Jobs of the machine class ${shared.name} share all GPUs that are free when they start, so jobs of ${exclusive.name} wait for their end. Remove shared = true, and say what ${shared.name} needs.`;
+  return [{ what, problem: undefined, warning }];
+}
+
+function machineSize({ max_jobs: jobs = availableParallelism() }: ProcessSettings): MachineSize {
+  return { jobs, cpus: allowedCores().length, memoryGb: totalmem() / 2 ** 30 };
+}
+
 /** @param folder on the disk with the files of jobs. */
-function machineResources(folder: string): MachineResources {
+function machineResources(folder: string, gpus: KnownGpus): MachineResources {
   return {
     cpus: availableParallelism(),
     memoryGb: totalmem() / 2 ** 30,
-    gpus: countGpus(),
+    gpus: gpus.type === 'known' ? gpus.gpus.length : 0,
     diskGb: freeGb(folder),
     processes: mostProcesses(),
   };

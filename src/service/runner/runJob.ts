@@ -38,7 +38,10 @@ export async function runJob(
     const confinement = readConfinement(folder.confinement);
     const volumes = readJobVolumes(folder);
     const isSandboxed = confinement !== undefined && confinement.sandbox !== null;
-    const variables = jobVariables(folder, spec, secrets, pathsOf(volumes, isSandboxed));
+    const variables = jobVariables(folder, spec, secrets, {
+      ...pathsOf(volumes, isSandboxed),
+      ...confinement?.gpus?.variables,
+    });
     const container = readContainer(folder);
     const bare = {
       folder,

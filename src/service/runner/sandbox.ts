@@ -12,6 +12,7 @@ const KERNEL_FOLDERS: ReadonlySet<string> = new Set(
   '/proc/sys /proc/irq /proc/bus /proc/fs /proc/acpi /proc/scsi /proc/driver'.split(' '),
 );
 const CGROUPS = '/sys/fs/cgroup';
+const INFINIBAND = '/dev/infiniband';
 const ACCELERATORS = /^(?:nvidia.*|dri|kfd|infiniband)$/;
 
 // Folders that contain programs. Not /run, whose sockets lead to daemons that would start processes outside; not /home, /var, /srv.
@@ -43,7 +44,7 @@ const MOUNT_OPTIONS: Readonly<Record<Mount['type'], string>> = {
   'read-only': '--ro-bind',
   system: '--ro-bind-try',
   writable: '--bind',
-  device: '--dev-bind',
+  device: '--dev-bind-try',
   link: '--symlink',
   empty: '--tmpfs',
   proc: '--proc',
@@ -144,7 +145,7 @@ function mountsOf(
     { type: 'proc', at: '/proc' },
     ...kernelSettings().map(same('read-only')),
     { type: 'dev', at: '/dev' },
-    ...accelerators().map(same('device')),
+    ...accelerators(sandbox.accelerators).map(same('device')),
     ...ownCgroup(cgroup),
     ...['/tmp', '/var/tmp'].map((at): Mount => ({ type: 'writable', source: folders.temporary, at })),
     ...(sandbox.home === '/' ? [] : [{ type: 'writable', source: folders.home, at: sandbox.home } as const]),
@@ -213,10 +214,13 @@ function kernelSettings(): readonly string[] {
     .filter((path) => (statSync(path).mode & 0o200) !== 0 || KERNEL_FOLDERS.has(path));
 }
 
-function accelerators(): readonly string[] {
-  return readdirSync('/dev')
+/** @param own the GPUs of the job; all of the machine if undefined. */
+function accelerators(own: readonly string[] | undefined): readonly string[] {
+  const all = readdirSync('/dev')
     .filter((name) => ACCELERATORS.test(name))
     .map((name) => `/dev/${name}`);
+  if (own === undefined) return all;
+  return [...all.filter((path) => path === INFINIBAND), ...own.filter(isReadable)];
 }
 
 /** Nothing for what was removed since it was listed, as programs that install packages do. */

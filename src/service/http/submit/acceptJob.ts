@@ -47,7 +47,7 @@ export interface AcceptContext extends UploadContext {
   readonly mayUseSecrets: boolean;
   /** The ID of the key of the request, if its jobs must leave nothing for jobs of the account's other keys. */
   readonly restrictedKey: string | undefined;
-  readonly executor: Pick<Executor, 'refusalOf' | 'keepsEnvironments'>;
+  readonly executor: Pick<Executor, 'refusalOf' | 'keepsEnvironments' | 'placement'>;
   readonly environments: Pick<KeptEnvironments, 'nameOf'>;
   readonly volumes: Pick<Volumes, 'refusalOf'>;
 }
@@ -114,6 +114,7 @@ export async function addSubmittedJob(
   checkSecrets(submission, context);
   checkVolumes(submission, context);
   const machineClass = chooseClass(submission, machineClasses);
+  refuseUnavailable(machineClass, context.executor);
   checkClusterOptions(submission, { account, machineClass: machineClass.name }, context.executor);
   const hold = machineClasses.priceOf(machineClass.name, submission.max_runtime);
   refuseWithoutCredits(hold, store.spendable(account, { keyId, project: submission.project ?? null }));
@@ -183,6 +184,13 @@ function chooseClass({ machine_class: name }: Submission, classes: MachineClasse
   const found = name === undefined ? classes.first : classes.get(name);
   if (found !== undefined) return found;
   const message = `meta.machine_class: "${name}" does not exist. Available: ${classes.names.join(', ')}.`;
+  throw new AppError('bad-input', message);
+}
+
+function refuseUnavailable({ name }: MachineClass, { placement }: Pick<Executor, 'placement'>): void {
+  const why = placement?.refusalOf(name);
+  if (why === undefined) return;
+  const message = `meta.machine_class: "${name}" is not available. ${why} Choose another machine class.`;
   throw new AppError('bad-input', message);
 }
 

@@ -15,14 +15,14 @@ export interface JobVariables {
 }
 
 /**
- * @param paths more variables of the service, with paths.
+ * @param more variables of the service: paths, and the GPUs of the job, which nothing that was submitted may change.
  * @throws AppError `missing` if a secret did not arrive.
  */
 export function jobVariables(
   folder: JobFolder,
   { jobId, artifacts, venv, secrets: names = [] }: RunnerSpec,
   secrets: SecretValues,
-  paths: Readonly<Record<string, string>>,
+  more: Readonly<Record<string, string>>,
 ): JobVariables {
   const lost = names.filter((name) => !Object.hasOwn(secrets, name));
   if (lost.length > 0) {
@@ -42,7 +42,7 @@ export function jobVariables(
     ...secrets,
     [JOB_ID_VARIABLE]: jobId,
     FARWHARF_ARTIFACTS: join(folder.workspace, artifacts),
-    ...paths,
+    ...more,
   };
   return { inherited, own };
 }

@@ -98,6 +98,15 @@ test('errors are refused, with a code of their own if only the balance is too lo
   assert.equal(codeOf({ estimatedBytes: 1e9 }), 'accepted');
 });
 
+test('a class of which the service says that no job can run is an error before anything is sent', () => {
+  const why = 'It asks for 3 GPUs, and jobs can have 2.';
+  const reply = { rate_card: [{ machine_class: 'a' }, { machine_class: 'many', unavailable: why }] };
+  const [found] = check(reply, { machineClass: 'many' });
+  assert.equal(found?.severity, 'error');
+  assert.equal(describeFinding(found), `Machine class "many" is not available on gpu.example.org. ${why}`);
+  assert.deepEqual(check(reply, { machineClass: 'a' }), []);
+});
+
 test('each finding is a sentence about the limit and one about what to do', () => {
   const said = (reply: unknown, terms: Partial<JobTerms>): readonly string[] =>
     check(reply, terms).map(describeFinding);

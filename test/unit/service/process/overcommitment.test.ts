@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { MachineClass } from '../../../../src/service/config/machineClasses.ts';
 import { checkOvercommitment, mostProcesses } from '../../../../src/service/process/overcommitment.ts';
 
-const CLASS: MachineClass = { name: 'small', description: '', cpus: 1, memory_gb: 4, gpus: 0, disk_gb: 10 };
+const CLASS: MachineClass = { name: 'small', description: '', cpus: 1, memory_gb: 4, gpus: 0, disk_gb: 10, shared: true };
 const MACHINE = { cpus: 4, memoryGb: 16, gpus: 0, diskGb: 100, processes: 30_000 };
 const PLAN = { classes: [CLASS], maxJobs: 4, maxProcesses: 4_096 };
 
@@ -25,6 +25,11 @@ test('each kind that all jobs together could use up is reported once, with figur
     '4 jobs at once of the machine class large may use 240 GB of disk, and the machine has 100: a full disk then stops jobs, those with the most files first. Set [process] max_jobs to at most 1, or disk_gb of the class to at most 25.',
     '4 jobs at once of the machine class small may use 40,000 processes, and the machine has 30,000: then no program of the machine can start another one, the service included. Set [process] max_jobs to at most 3, or [process] max_processes to at most 7,500.',
   ]);
+});
+
+test('cores, memory and GPUs that jobs reserve cannot be used up', () => {
+  const large = { ...CLASS, cpus: 4, memory_gb: 15, gpus: 2, shared: false };
+  assert.deepEqual(warningsOf({ ...PLAN, classes: [large] }, MACHINE), []);
 });
 
 test('a class without a limit of its disk, and GPUs where there are none, are reported with what to do', () => {

@@ -6,6 +6,9 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DEFAULT_CONFIG } from '../../../../src/service/serviceConfig.ts';
 import { localMachineClasses } from '../../../../src/service/config/machineClasses.ts';
+import { NO_LOCKS } from '../../../../src/service/process/gpuLocks.ts';
+import { GpuFinder } from '../../../../src/service/process/gpus.ts';
+import { Reservations } from '../../../../src/service/process/reservations.ts';
 import { createProcessExecutor } from '../../../../src/service/process/processExecutor.ts';
 import { jobFolder } from '../../../../src/service/jobFiles/jobFolder.ts';
 
@@ -19,12 +22,20 @@ test('a service that ends does not wait for a runner that never takes its job', 
     `import { writeFileSync } from 'node:fs'; writeFileSync('pid', String(process.pid)); setInterval(() => {}, 1e6);`,
   );
   const machineClasses = localMachineClasses();
+  const gpus = new GpuFinder({ chosen: 0, env: {} });
   const isolation = { type: 'none', why: 'this is a test', isChosen: true } as const;
   const executor = createProcessExecutor({
     runner,
     data: path,
     killGraceMs: 100,
     settings: DEFAULT_CONFIG.process,
+    gpus,
+    reservations: new Reservations({
+      size: { jobs: 1, cpus: 1, memoryGb: 1 },
+      machineClasses,
+      gpus: () => gpus.known,
+      locks: NO_LOCKS,
+    }),
     isolation,
     machineClasses,
     accounts: () => 1,

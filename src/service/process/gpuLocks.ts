@@ -1,0 +1,167 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AppError, systemCode } from '../../core/errors.ts';
+import { numberField, tryParseJson } from '../../core/jsonFields.ts';
+import { findProgram } from '../../core/processes/findProgram.ts';
+import type { Logger } from '../../core/log.ts';
+import { lockLimitOf, newLockLimit } from '../../core/processes/lockLimit.ts';
+import { processIds } from '../../core/processes/procfs.ts';
+import { jobProcessTag } from '../jobFiles/jobProcessTag.ts';
+
+// In memory, and the same for all services of the machine, even with an own /tmp or a read-only file system.
+const FOLDER = process.platform === 'linux' ? '/dev/shm/farwharf-gpus' : join(tmpdir(), 'farwharf-gpus');
+const LOCK_MS = 5_000;
+const MAX_RECORD_BYTES = 200;
+// How long a GPU is taken to be in use whose user has left no time.
+const UNKNOWN_MS = 60_000;
+
+/** A lock that a job has. */
+export interface GpuLock {
+  /** The open file, which keeps the lock in each process that has it. */
+  readonly descriptor: number | undefined;
+  /** Gives the GPU back. */
+  release(): void;
+  /** Closes the file here; another process that has it keeps the lock. */
+  leave(): void;
+}
+
+/** A GPU that a job of another service has, until then at most. */
+export interface TakenGpu {
+  readonly until: number;
+}
+
+export interface GpuLocks {
+  take(
+    name: string,
+    use: { readonly jobId: string; readonly until: number; readonly isShared: boolean },
+  ): GpuLock | TakenGpu;
+}
+
+/**
+ * Locks of GPUs that all services of this machine see: files that are locked with flock(2). The service passes the open file on to the
+ * process that waits for the job's runner, so that the lock outlives the service. The file names the mark of the job's processes: what a
+ * killed runner and a killed service have left running still has the GPU.
+ *
+ * @returns undefined where the program `flock` is missing.
+ */
+export function openGpuLocks(searchPath: string, log: Pick<Logger, 'warn'>, folder = FOLDER): GpuLocks | undefined {
+  const program = findProgram('flock', searchPath);
+  if (program === undefined) return undefined;
+  let hasFailed = false;
+  return {
+    take(name, use) {
+      try {
+        return takeLock(program, join(folder, fileName(name)), use);
+      } catch (error) {
+        // Somebody else may have put something in the place of the folder, which must not stop all jobs.
+        if (!hasFailed) log.warn('GPUs cannot be locked against other services of this machine', { folder, error });
+        hasFailed = true;
+        return NO_LOCK;
+      }
+    },
+  };
+}
+
+const NO_LOCK: GpuLock = { descriptor: undefined, release() {}, leave() {} };
+/** Where there is nothing to lock with, this service must be the only one that uses the GPUs. */
+export const NO_LOCKS: GpuLocks = { take: () => NO_LOCK };
+
+function takeLock(
+  program: string,
+  path: string,
+  { jobId, until, isShared }: Parameters<GpuLocks['take']>[1],
+): GpuLock | TakenGpu {
+  const descriptor = openLockFile(path);
+  const busy = (at: number | undefined): TakenGpu => {
+    closeSync(descriptor);
+    const now = Date.now();
+    return { until: at !== undefined && at > now ? at : now + UNKNOWN_MS };
+  };
+  const isLocked = changeLock(program, descriptor, isShared ? '--shared' : '--exclusive');
+  const record = readRecord(descriptor);
+  if (!isLocked) return busy(record.until);
+  if (record.mark !== undefined && isMarkInUse(record.mark)) return busy(record.until);
+  if (!isShared) writeRecord(descriptor, JSON.stringify({ until, mark: newLockLimit(jobProcessTag(jobId)) }));
+  return {
+    descriptor,
+    release() {
+      if (!isShared) ftruncateSync(descriptor, 0);
+      // Also for the process that waits for the runner, which may take a moment to end.
+      changeLock(program, descriptor, '--unlock');
+      closeSync(descriptor);
+    },
+    leave: () => closeSync(descriptor),
+  };
+}
+
+/** The lock belongs to the open file, which the program has only borrowed (flock(2)). */
+function changeLock(program: string, descriptor: number, change: '--shared' | '--exclusive' | '--unlock'): boolean {
+  const { status } = spawnSync(program, ['--nonblock', change, '3'], {
+    stdio: ['ignore', 'ignore', 'ignore', descriptor],
+    timeout: LOCK_MS,
+  });
+  return status === 0;
+}
+
+/**
+ * The folder and its files can be used by every user of the machine, because services of several users share its GPUs.
+ *
+ * @throws AppError `refused` for what somebody put in the place of the file.
+ */
+function openLockFile(path: string): number {
+  const folder = join(path, '..');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (statSync(folder).uid === process.getuid?.()) chmodSync(folder, 0o1777);
+  const flags = constants.O_RDWR | (constants.O_NOFOLLOW ?? 0);
+  const descriptor = openExisting(path, flags) ?? openSync(path, flags | constants.O_CREAT, 0o666);
+  const { uid, nlink } = fstatSync(descriptor);
+  const isFile = fstatSync(descriptor).isFile() && nlink === 1;
+  if (!isFile) {
+    closeSync(descriptor);
+    throw new AppError('refused', `${path} is not the lock of a GPU. Remove it.`);
+  }
+  if (uid === process.getuid?.()) chmodSync(path, 0o666);
+  return descriptor;
+}
+
+// Linux lets nobody open the file of another user with O_CREAT in such a folder (fs.protected_regular).
+function openExisting(path: string, flags: number): number | undefined {
+  try {
+    return openSync(path, flags);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function fileName(name: string): string {
+  return name.replaceAll(/[^\w.-]/g, '_');
+}
+
+function readRecord(descriptor: number): { readonly until: number | undefined; readonly mark: number | undefined } {
+  const bytes = Buffer.alloc(MAX_RECORD_BYTES);
+  const record = tryParseJson(bytes.toString('utf8', 0, readSync(descriptor, bytes, 0, MAX_RECORD_BYTES, 0)));
+  return { until: numberField(record, 'until'), mark: numberField(record, 'mark') };
+}
+
+function writeRecord(descriptor: number, text: string): void {
+  ftruncateSync(descriptor, 0);
+  writeSync(descriptor, text, 0);
+}
+
+function isMarkInUse(mark: number): boolean {
+  return processIds().some((pid) => lockLimitOf(pid) === mark);
+}
