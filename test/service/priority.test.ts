@@ -71,7 +71,10 @@ test('next to another job, a job waits for the memory of its class; alone it sta
   const first = await service.submit({ 'a.sh': 'sleep 600' }, { script: 'a.sh' });
   await service.untilRunning(first);
   const second = await service.submit({ 'a.sh': 'echo second' }, { script: 'a.sh' });
-  assert.match(await waitingReason(service, second), /^The job waits for \d+(?:\.\d)? GB of memory: \d+(?:\.\d)? of \d+(?:\.\d)? in use, the first free by/);
+  assert.match(
+    await waitingReason(service, second),
+    /^The job waits for \d+(?:\.\d)? GB of memory: \d+(?:\.\d)? of \d+(?:\.\d)? in use, the first free by/,
+  );
   await service.request(`/v1/jobs/${first}`, { method: 'DELETE' });
   await service.untilEnd(second);
   assert.equal(await service.output(second), 'second\n');

@@ -166,7 +166,8 @@ export class GpuFinder {
   sharedNodes(own: readonly Gpu[]): readonly string[] {
     const names = namesIn(this.#places.dev);
     const vendors = new Set(own.map(({ vendor }) => vendor));
-    const nvidia = vendors.has('nvidia') || vendors.has(undefined) ? names.filter((name) => name.startsWith('nvidia')) : [];
+    const nvidia =
+      vendors.has('nvidia') || vendors.has(undefined) ? names.filter((name) => name.startsWith('nvidia')) : [];
     const amd = vendors.has('amd') || vendors.has(undefined) ? ['kfd'] : [];
     return this.#nodesNamed(...nvidia.filter((name) => !NODE_OF_ONE.test(name)), ...amd);
   }

@@ -202,12 +202,7 @@ export class Reservations implements Omit<JobPlacement, 'adopt'> {
     return { cpus, memory: Math.ceil(memoryGb * MIB_PER_GIB), gpus, isShared };
   }
 
-  #reasonOf(
-    shortage: Shortage,
-    pass: PlacementPass,
-    isDetailed: boolean,
-    now: number,
-  ): string | undefined {
+  #reasonOf(shortage: Shortage, pass: PlacementPass, isDetailed: boolean, now: number): string | undefined {
     if (shortage.type === 'absent') {
       const known = this.#options.gpus();
       if (known.type !== 'known') return `The job waits for ${counted(shortage.needed)}: ${known.why}.`;

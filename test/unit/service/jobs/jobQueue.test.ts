@@ -5,7 +5,8 @@ import { JobQueue } from '../../../../src/service/jobs/jobQueue.ts';
 const unlimited = (): number => Number.POSITIVE_INFINITY;
 
 function fill(queue: JobQueue, account: string, count: number): void {
-  for (let index = 0; index < count; index += 1) queue.add({ id: `${account}${index}`, account, machineClass: "a", maxRuntime: 60 });
+  for (let index = 0; index < count; index += 1)
+    queue.add({ id: `${account}${index}`, account, machineClass: 'a', maxRuntime: 60 });
 }
 
 /** Takes the next job and counts it as one at work. */

@@ -3,7 +3,15 @@ import { test } from 'node:test';
 import type { MachineClass } from '../../../../src/service/config/machineClasses.ts';
 import { checkOvercommitment, mostProcesses } from '../../../../src/service/process/overcommitment.ts';
 
-const CLASS: MachineClass = { name: 'small', description: '', cpus: 1, memory_gb: 4, gpus: 0, disk_gb: 10, shared: true };
+const CLASS: MachineClass = {
+  name: 'small',
+  description: '',
+  cpus: 1,
+  memory_gb: 4,
+  gpus: 0,
+  disk_gb: 10,
+  shared: true,
+};
 const MACHINE = { cpus: 4, memoryGb: 16, gpus: 0, diskGb: 100, processes: 30_000 };
 const PLAN = { classes: [CLASS], maxJobs: 4, maxProcesses: 4_096 };
 

@@ -20,6 +20,11 @@ function machineClass(name: string, needs: Partial<MachineClass> = {}): MachineC
   return { name, description: '', cpus: 1, memory_gb: 1, gpus: 0, ...needs };
 }
 
+interface Use {
+  readonly until: number;
+  readonly isShared: boolean;
+}
+
 /** A machine whose clock and GPUs the test moves, and its locks, which services share. */
 class StandInMachine implements GpuLocks {
   now = Date.parse('2026-01-01T12:00:00Z');
@@ -27,7 +32,7 @@ class StandInMachine implements GpuLocks {
   readonly size: MachineSize;
   readonly all: readonly string[];
   /** The jobs that have each GPU, until their last process has ended. */
-  readonly users = new Map<string, Map<string, { readonly until: number; readonly isShared: boolean }>>();
+  readonly users = new Map<string, Map<string, Use>>();
 
   constructor(gpus: number, size: MachineSize) {
     this.all = Array.from({ length: gpus }, (_, index) => String(index));
@@ -36,7 +41,7 @@ class StandInMachine implements GpuLocks {
   }
 
   take(name: string, { jobId, until, isShared }: Parameters<GpuLocks['take']>[1]): GpuLock | TakenGpu {
-    const users = this.users.get(name) ?? new Map();
+    const users = this.users.get(name) ?? new Map<string, Use>();
     this.users.set(name, users);
     const other = [...users.values()].find((user) => !isShared || !user.isShared);
     if (other !== undefined) return other;
@@ -138,7 +143,11 @@ function job(id: string, name: string, maxRuntime: number, account = id.replace(
   return { id, account, machineClass: name, maxRuntime };
 }
 
-function checkAmounts(machine: StandInMachine, service: StandInService, classes: ReadonlyMap<string, MachineClass>): void {
+function checkAmounts(
+  machine: StandInMachine,
+  service: StandInService,
+  classes: ReadonlyMap<string, MachineClass>,
+): void {
   const { cpus, memoryGb, jobs } = machine.size;
   let [usedCpus, usedMemory] = [0, 0];
   for (const { job: one } of service.active.values()) {
@@ -166,7 +175,12 @@ function checkGpus(services: readonly StandInService[], classes: ReadonlyMap<str
 }
 
 /** When a job could start if every running one used up its time limit: by trying each end. */
-function startAtTheLatest(machine: StandInMachine, service: StandInService, first: QueuedJob, classes: ReadonlyMap<string, MachineClass>): number {
+function startAtTheLatest(
+  machine: StandInMachine,
+  service: StandInService,
+  first: QueuedJob,
+  classes: ReadonlyMap<string, MachineClass>,
+): number {
   const endOf = ({ job: one, startedAt }: ActiveJob): number => startedAt + 1_000 * one.maxRuntime + GRACE_MS;
   const { cpus, memoryGb, jobs } = machine.size;
   const needs = classes.get(first.machineClass);
@@ -241,7 +255,8 @@ function runMix(below: Below): void {
         service.restart();
         break;
       case 7:
-        machine.known = below(3) === 0 ? DRIVER_GONE : { type: 'known', gpus: machine.all.filter(() => below(3) > 0).map(gpu) };
+        machine.known =
+          below(3) === 0 ? DRIVER_GONE : { type: 'known', gpus: machine.all.filter(() => below(3) > 0).map(gpu) };
         break;
       case 8: {
         const [waiting] = service.waiting.values();
@@ -306,17 +321,27 @@ test('jobs of a class with one GPU each get one of their own, and the others say
 
 test('memory and cores are promised once, and a class that asks for more than the machine has runs alone', () => {
   const machine = new StandInMachine(0, { jobs: 8, cpus: 4, memoryGb: 24 });
-  const classes = [machineClass('large', { memory_gb: 20 }), machineClass('wide', { cpus: 3 }), machineClass('huge', { cpus: 64, memory_gb: 512 })] as const;
+  const classes = [
+    machineClass('large', { memory_gb: 20 }),
+    machineClass('wide', { cpus: 3 }),
+    machineClass('huge', { cpus: 64, memory_gb: 512 }),
+  ] as const;
   const service = new StandInService(machine, classes);
   for (const id of ['a1', 'a2', 'a3']) service.submit(job(id, 'large', 600));
   service.place();
   assert.deepEqual(service.started, ['a1']);
-  assert.equal(service.reasons.get('a2'), 'The job waits for 20 GB of memory: 20 of 24 in use, the first free by 12:11 UTC.');
+  assert.equal(
+    service.reasons.get('a2'),
+    'The job waits for 20 GB of memory: 20 of 24 in use, the first free by 12:11 UTC.',
+  );
   service.submit(job('b1', 'wide', 60));
   service.submit(job('b2', 'wide', 60));
   service.place();
   assert.deepEqual(service.started, ['a1', 'b1'], 'it ends before the memory is free');
-  assert.match(service.reasons.get('b2') ?? '', /^The job waits for 3 cores: 4 of 4 in use, the first free by 12:02 UTC\.$/);
+  assert.match(
+    service.reasons.get('b2') ?? '',
+    /^The job waits for 3 cores: 4 of 4 in use, the first free by 12:02 UTC\.$/,
+  );
   for (const id of ['a1', 'b1']) service.end(id);
   for (const id of ['a2', 'a3', 'b2']) service.cancel(job(id, 'large', 600, id.slice(0, 1)));
   for (const id of ['c1', 'c2']) service.submit(job(id, 'huge', 600));
