@@ -5,6 +5,7 @@ import { costSoFar, describeUsed } from '../plan/estimate.ts';
 import { jobIcon, type JobIcon, stateWord } from '../ledger/jobIcon.ts';
 import { elapsedSeconds, isOver, isUnpriced, isWaiting, type JobRecord } from '../ledger/record.ts';
 import { describeProgramProgress, readProgress } from '../log/programProgress.ts';
+import { describeWaiting } from './waitingText.ts';
 
 const REASON_LIMIT = 160;
 
@@ -26,7 +27,11 @@ export function describeJob(record: JobRecord, now: number, { isBesideIcon = fal
   const state = stateText(record, icon);
   const time = elapsed === null ? null : formatDuration(elapsed);
   const progress = icon === 'running' ? progressText(record) : null;
-  const start = isBesideIcon ? [time, progress, state] : [time === null ? state : `${state} ${time}`, progress];
+  // Before it starts, its reason says what it waits for.
+  const wait = record.startedAt === null ? (describeWaiting(record.reason, now) ?? null) : null;
+  const start = isBesideIcon
+    ? [time, progress, wait, state]
+    : [time === null ? state : `${state} ${time}`, progress, wait];
   return joined([
     ...start,
     record.machineClass,

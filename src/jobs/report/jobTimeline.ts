@@ -4,6 +4,7 @@ import { isOver, type JobRecord, secondsSince } from '../ledger/record.ts';
 import { stateWord } from '../ledger/jobIcon.ts';
 import type { SpooledEvent } from '../log/spool.ts';
 import { stateOf } from '../log/jobPatch.ts';
+import { describeWaiting, isSameWait } from './waitingText.ts';
 
 // A job has few phases, but a service may send any number.
 const MAX_PHASES = 200;
@@ -31,7 +32,12 @@ export class Timeline {
     const reason = textField(data, 'reason') ?? null;
     const last = this.#starts.at(-1);
     if (last?.state === state && last.reason === reason) return;
-    this.#starts.push({ state, reason, at: timeOf(textField(data, 'at')) ?? at });
+    const start = { state, reason, at: timeOf(textField(data, 'at')) ?? at };
+    if (last?.state === state && isSameWait(last.reason, reason, Date.parse(start.at))) {
+      this.#starts.splice(-1, 1, { ...last, reason });
+      return;
+    }
+    this.#starts.push(start);
     if (this.#starts.length > MAX_PHASES) this.#starts.shift();
   }
 
@@ -48,9 +54,10 @@ export class Timeline {
 }
 
 /** `queued 12 min: Resources`. */
-export function describePhase({ state, reason, seconds }: Phase): string {
+export function describePhase({ state, reason, seconds, at }: Phase): string {
   const time = seconds === null ? '' : ` ${formatDuration(seconds)}`;
-  return `${stateWord(state)}${time}${reason === null ? '' : `: ${reason}`}`;
+  const why = describeWaiting(reason, Date.parse(at)) ?? reason;
+  return `${stateWord(state)}${time}${why === null ? '' : `: ${why}`}`;
 }
 
 function startsOf({ createdAt, startedAt, finishedAt, state }: JobRecord): readonly Start[] {

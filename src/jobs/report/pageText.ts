@@ -15,6 +15,7 @@ import { describeCommit } from './describeJob.ts';
 import { scriptArguments, scriptPath, shownScript } from '../selection/script.ts';
 import { describeForecast, describeUsed } from '../plan/estimate.ts';
 import type { JobPage } from './jobPage.ts';
+import { describeWaiting } from './waitingText.ts';
 
 const MAX_FILES = 5;
 const USAGE: readonly (readonly [UsageName, string, (amount: number) => string])[] = [
@@ -45,7 +46,7 @@ export function describeFacts(record: JobRecord, state: string, now: number): re
   const facts: readonly [string, string | null | undefined][] = [
     [l10n.t('job'), record.jobId],
     [l10n.t('state'), state],
-    [l10n.t('reason'), record.reason],
+    [l10n.t('reason'), describeWaiting(record.reason, now) ?? record.reason],
     [l10n.t('exit'), record.exitCode === null ? null : String(record.exitCode)],
     [l10n.t('script'), scriptPath(shownScript(record.script))],
     [l10n.t('arguments'), scriptArguments(record.script)],

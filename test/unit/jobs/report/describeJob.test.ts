@@ -22,9 +22,29 @@ const at = (seconds: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, seco
 const now = Date.parse(at(252));
 const running = { state: 'running', startedAt: at(12), machineClass: 'a10g', creditsPerMinute: 0.3 } as const;
 
+/** A time of that day in the time zone of this machine. */
+function localTime(utc: string): string {
+  const time = { hour: '2-digit', minute: '2-digit' } as const;
+  return new Date(`2026-01-01T${utc}Z`).toLocaleTimeString('en-GB', time);
+}
+
 const rows: readonly [string, Partial<JobRecord>, string][] = [
   ['an upload', { state: 'sending', jobId: null, machineClass: null }, 'sending'],
   ['a queued job', { state: 'queued', machineClass: 'a10g' }, 'queued · a10g'],
+  [
+    'a queued job that waits for a GPU',
+    {
+      state: 'queued',
+      machineClass: 'a10g',
+      reason: 'The job waits for 1 GPU: 2 of 2 in use, the first free by 14:20 UTC.',
+    },
+    `queued · waits for 1 GPU: 2 of 2 in use, the first free by ${localTime('14:20')} · a10g`,
+  ],
+  [
+    'a queued job that waits for cores which are kept',
+    { state: 'queued', machineClass: 'big', reason: 'The job waits for 8 cores: kept for a job before it.' },
+    'queued · waits for 8 cores: kept for a job before it · big',
+  ],
   ['a running job', running, 'running 4 min · a10g · 1.2 cr'],
   ['a running job without a known rate', { ...running, creditsPerMinute: null }, 'running 4 min · a10g'],
   [

@@ -280,7 +280,7 @@ function runMix(below: Below): void {
     // The GPUs of the other service are tried again after a while.
     machine.now += 6_000;
     placeAll();
-    for (const each of services) for (const id of [...each.active.keys()]) each.end(id);
+    for (const each of services) for (const id of each.active.keys()) each.end(id);
     promised = undefined;
   }
   for (const [each, users] of machine.users) assert.equal(users.size, 0, `GPU ${each} is still taken`);
