@@ -24,20 +24,23 @@ const DEFAULTS = {
  * The options of `farwharf serve --embedded`.
  *
  * @param options.file the configuration that the user may write.
- * @param options.machine the only class if the file has none.
+ * @param options.classes the machine classes if the file has none.
  * @throws AppError of `readConfig`; `refused` for a file that others can write, because it names programs and folders for jobs.
  */
 export async function embeddedServeOptions(
   home: string,
   program: { runner: string; version: string },
-  { file = join(home, 'service.toml'), machine = thisMachine() }: { file?: string; machine?: MachineClass } = {},
+  {
+    file = join(home, 'service.toml'),
+    classes = [thisMachine()],
+  }: { readonly file?: string; readonly classes?: MachineClass[] } = {},
 ): Promise<ServeOptions> {
   return {
     ...program,
     host: '127.0.0.1',
     port: 0,
     data: serviceFolder(home),
-    config: await readOwnConfig(file, machine),
+    config: await readOwnConfig(file, classes),
     isPersonal: true,
     idleExitMs: IDLE_EXIT_MS,
     drainMs: DRAIN_MS,
@@ -46,9 +49,9 @@ export async function embeddedServeOptions(
 }
 
 /** A configuration for one person: jobs cost nothing unless the file has prices. */
-async function readOwnConfig(file: string, machine: MachineClass): Promise<ServiceConfig> {
+async function readOwnConfig(file: string, classes: MachineClass[]): Promise<ServiceConfig> {
   const isWritten = existsSync(file);
   requireOwn(file);
   const config = await readConfig(isWritten ? file : undefined, { defaults: DEFAULTS });
-  return { ...config, machine_classes: config.machine_classes ?? [machine] };
+  return { ...config, machine_classes: config.machine_classes ?? classes };
 }

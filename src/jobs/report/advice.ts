@@ -10,6 +10,8 @@ import type { UsageSeries } from '../metrics/usageSeries.ts';
 const MEMORY_HEADROOM = 1.2;
 const CORE_HEADROOM = 1.05;
 const MIN_SAVING = 0.1;
+// A job that waits for its data most of the time uses more of its GPU.
+const IDLE_GPU = 0.05;
 // Less of a core is lost to other programs on any machine.
 const MIN_STARVED_CORES = 0.1;
 // The unit of `memory_gb` in a rate card.
@@ -39,7 +41,8 @@ export function adviseOn(record: JobRecord, usage: UsageSeries, account: unknown
     item && hasSucceeded(record) && starved === undefined ? cheaperClass(item, card, usage, seconds) : undefined;
   // The charge may be rounded, so scaling it is more accurate than multiplying the time by the new rate.
   const charged = record.creditsCharged ?? (seconds / 60) * (item?.credits_per_minute ?? 0);
-  const used = l10n.t('Used {0}.', describeUsed(record, usage, item, seconds));
+  const idleGpus = describeIdleGpus(usage, item?.gpus);
+  const used = [l10n.t('Used {0}.', describeUsed(record, usage, item, seconds)), ...idleGpus].join(' ');
   if (starved !== undefined) {
     const sentence = l10n.t(
       'Other programs of the machine kept it from using {0} more cores on average, so it was slower than it could be.',
@@ -68,6 +71,15 @@ function starvedCores(usage: UsageSeries, cpus: number | null | undefined): numb
   if (used === undefined || waiting === undefined || typeof cpus !== 'number') return undefined;
   const starved = Math.min(waiting, cpus - used);
   return starved >= Math.max(MIN_STARVED_CORES, MIN_SAVING * used) ? starved : undefined;
+}
+
+/** That the job hardly used what only it could use. */
+function describeIdleGpus(usage: UsageSeries, gpus: number | null | undefined): readonly string[] {
+  const used = meanOf(usage.get('gpus'));
+  if (used === undefined || typeof gpus !== 'number' || gpus < 1 || used / gpus >= IDLE_GPU) return [];
+  const percent = formatNumber(Math.round((100 * used) / gpus));
+  if (gpus === 1) return [l10n.t('Your job used {0} % of its GPU.', percent)];
+  return [l10n.t('Your job used {0} % of its {1} GPUs.', percent, formatNumber(gpus))];
 }
 
 /** The mean over time, each value counting for the time since the one before it; undefined without values. */

@@ -5,6 +5,7 @@ import {
   formatDuration,
   formatInteger,
   formatMeasured,
+  formatNumber,
   plural,
 } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
@@ -66,12 +67,26 @@ export function describeFacts(record: JobRecord, state: string, now: number): re
 
 /** What the job uses, as far as its service measures it and it uses any. */
 export function usagePlots({ usage }: JobPage): readonly PagePlot[] {
-  return USAGE.flatMap(([field, name, format]) => {
+  const plots = USAGE.flatMap(([field, name, format]) => {
     const series = usage.get(field);
     return series?.max
       ? [{ name, series, text: l10n.t('{0}, at most {1}', format(series.last), format(series.max)) }]
       : [];
   });
+  const gpus = [...usage.gpus].map(([gpu, { used, memory }]) => ({
+    name: printableLine(l10n.t('GPU {0}', gpu)),
+    series: used,
+    text: l10n.t(
+      '{0}, at most {1}',
+      `${percent(used.last)}, ${formatBytes(memory.last)}`,
+      formatBytes(memory.max ?? 0),
+    ),
+  }));
+  return [...plots, ...gpus];
+}
+
+function percent(part: number): string {
+  return `${formatNumber(Math.round(100 * part))} %`;
 }
 
 /** The job's own metrics, up to `limit` of them. */

@@ -218,6 +218,10 @@ export const usageEventData = z.looseObject({
   disk_write_bytes_per_second: amount.optional(),
   gpus: amount.optional().describe('GPUs in use; 0.5 is half of one'),
   gpu_memory_bytes: amount.optional(),
+  gpu_devices: z
+    .array(z.looseObject({ gpu: z.string(), used: amount, memory_bytes: amount }))
+    .optional()
+    .describe('the same for each of several GPUs, by their numbers'),
 });
 export type UsageEventData = z.infer<typeof usageEventData>;
 

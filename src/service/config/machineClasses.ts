@@ -1,5 +1,6 @@
 import { availableParallelism, totalmem } from 'node:os';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import * as z from 'zod';
 import { toMicro } from '../store/accounts/creditLedger.ts';
 import { systemCode } from '../../core/errors.ts';
@@ -18,6 +19,9 @@ export const machineClass = z.strictObject({
 
 // One folder for each GPU, in which NVIDIA's driver for Linux describes it. Reading it starts no process, as nvidia-smi would be.
 const NVIDIA_GPUS = '/proc/driver/nvidia/gpus';
+// One folder for each processor and each GPU; only GPUs have SIMD units.
+const AMD_NODES = '/sys/class/kfd/kfd/topology/nodes';
+const CORES_WITHOUT_GPU = 4;
 /** `shared`: its jobs reserve nothing and have all of the machine together, as the executor `process` allows. */
 export type MachineClass = Readonly<z.infer<typeof machineClass>> & { readonly shared?: boolean | undefined };
 
@@ -91,12 +95,43 @@ export function localMachineClasses(): MachineClasses {
   return new MachineClasses([{ ...thisMachine(), description, credits_per_minute: 0.1 }]);
 }
 
-/** How many NVIDIA GPUs this machine has; 0 where their driver for Linux is missing. */
-export function countGpus(folder: string = NVIDIA_GPUS): number {
+/**
+ * The machine classes of a machine for one person whose GPUs go to one job each: one GPU with its share of the machine (the default), all of
+ * them, and none.
+ */
+export function gpuClasses({ cpus, memory_gb: memoryGb, gpus }: MachineClass): [MachineClass, ...MachineClass[]] {
+  const part = (name: string, description: string, cores: number, count: number): MachineClass => {
+    const memory = count > 0 ? memoryGb * (count / gpus) : memoryGb * (cores / cpus);
+    return { name, description, cpus: cores, memory_gb: Math.floor(memory * 10) / 10, gpus: count };
+  };
+  const share = Math.max(1, Math.floor(cpus / gpus));
+  return [
+    part('gpu', '1 GPU.', share, 1),
+    ...(gpus > 1 ? [part('all-gpus', `All ${gpus} GPUs.`, cpus, gpus)] : []),
+    part('cpu', 'No GPU.', Math.min(share, CORES_WITHOUT_GPU), 0),
+  ];
+}
+
+/** How many GPUs of NVIDIA and AMD this machine has; 0 where their drivers for Linux are missing. */
+export function countGpus({ nvidia = NVIDIA_GPUS, amd = AMD_NODES } = {}): number {
+  const isGpu = (node: string): boolean => /^simd_count [1-9]/m.test(textOf(join(amd, node, 'properties')));
+  return namesIn(nvidia).length + namesIn(amd).filter(isGpu).length;
+}
+
+function namesIn(folder: string): readonly string[] {
   try {
-    return readdirSync(folder).length;
+    return readdirSync(folder);
   } catch (error) {
     if (systemCode(error) === undefined) throw error;
-    return 0;
+    return [];
+  }
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return '';
   }
 }

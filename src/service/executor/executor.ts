@@ -4,7 +4,6 @@ import type { ClusterOptions } from '../../remote/protocol/termValues.ts';
 import type { FinalState } from '../../remote/protocol/states.ts';
 import type { ScriptKindName } from '../../workspace/scripts/scriptKinds.ts';
 import type { Emitter } from '../../core/processes/lifetime.ts';
-import type { QueuedJob, Verdict } from '../jobs/jobQueue.ts';
 import type { StoredJob } from '../store/jobs/jobTable.ts';
 
 /** A job with its account, which decides as which user some executors run it. */
@@ -43,6 +42,11 @@ export interface ClusterContact {
   look(): Promise<void>;
 }
 
+export type QueuedJob = Pick<StoredJob, 'id' | 'account' | 'machineClass' | 'maxRuntime'>;
+
+/** What becomes of a job of the queue: `first` is the first that waits, for which the machine is kept. */
+export type QueueVerdict = 'starts' | 'first' | 'waits';
+
 /** Which jobs of a queue start now, and why the others wait. */
 export interface PlacedJobs {
   readonly starts: readonly QueuedJob[];
@@ -59,7 +63,7 @@ export interface JobPlacement {
    *
    * @param order yields the queued jobs in their order, given what becomes of each.
    */
-  place(order: () => Generator<QueuedJob, void, Verdict>): PlacedJobs;
+  place(order: () => Generator<QueuedJob, void, QueueVerdict>): PlacedJobs;
   /** Reserves what a job of an earlier service has. */
   adopt(job: StoredJob, folder: JobFolder): void;
   /** A sentence about why the machine can never run jobs of a class; undefined if it can. */

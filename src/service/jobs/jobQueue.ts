@@ -1,11 +1,7 @@
-import type { StoredJob } from '../store/jobs/jobTable.ts';
+import type { QueuedJob, QueueVerdict } from '../executor/executor.ts';
 
 /** How many jobs of an account may be at work at once, given how many of each account are. */
 export type MostAtWork = (account: string, atWork: (account: string) => number) => number;
-export type QueuedJob = Pick<StoredJob, 'id' | 'account' | 'machineClass' | 'maxRuntime'>;
-
-/** What becomes of a job of the queue: `first` is the first that waits, for which the machine is kept. */
-export type Verdict = 'starts' | 'first' | 'waits';
 
 /**
  * The queued jobs, and how many jobs each account has at work.
@@ -83,14 +79,14 @@ export class JobQueue {
   }
 
   /** The jobs that may start, in their order if those start that the verdicts say. Changes nothing. @param most as for `take`. */
-  *order(most: MostAtWork): Generator<QueuedJob, void, Verdict> {
+  *order(most: MostAtWork): Generator<QueuedJob, void, QueueVerdict> {
     const more = new Map<string, number>();
     const turns = new Map(this.#lastTurn);
     let turn = this.#turns;
     const atWork = (account: string): number => this.atWork(account) + (more.get(account) ?? 0);
     const mayStart = (account: string): boolean => atWork(account) < most(account, atWork);
     /** A job that the machine is kept for counts too: it takes the place of its account when it starts. */
-    const count = (account: string, verdict: Verdict): boolean => {
+    const count = (account: string, verdict: QueueVerdict): boolean => {
       if (verdict !== 'waits') more.set(account, (more.get(account) ?? 0) + 1);
       if (verdict === 'starts') turns.set(account, ++turn);
       return verdict !== 'waits';

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { systemCode } from '../../core/errors.ts';
 import { requireOwn } from '../../core/files/ownFiles.ts';
-import { thisMachine } from '../config/machineClasses.ts';
+import { gpuClasses, thisMachine } from '../config/machineClasses.ts';
 import { embeddedServeOptions } from '../embeddedOptions.ts';
 import type { ServeOptions } from '../serveOptions.ts';
 
@@ -63,8 +63,10 @@ export function socketOf(root: string): string {
  */
 export async function machineServeOptions(root: string, { runner, version }: InstalledProgram): Promise<ServeOptions> {
   // Its clients show the class beside the name of the machine, to which neither "local" nor "This machine." fits.
-  const machine = { ...thisMachine(), name: 'default', description: 'The whole machine.' };
-  const options = await embeddedServeOptions(homeOf(root), { runner, version }, { file: configFileOf(root), machine });
+  const whole = { ...thisMachine(), name: 'default', description: 'The whole machine.' };
+  // People connect a machine with GPUs for its GPUs, which two jobs cannot use well at once.
+  const classes = whole.gpus > 0 ? gpuClasses(whole) : [whole];
+  const options = await embeddedServeOptions(homeOf(root), { runner, version }, { file: configFileOf(root), classes });
   return {
     ...options,
     apiKey: readOrCreateKey(root),

@@ -11,7 +11,7 @@ export interface Request {
 }
 
 /** What a machine has for jobs. */
-export interface Machine {
+export interface MachineCapacity {
   /** Jobs at once. */
   readonly jobs: number;
   readonly cpus: number;
@@ -32,7 +32,7 @@ export interface Reservation {
 }
 
 /** A job that waits. */
-export interface Candidate {
+export interface PlacementCandidate {
   readonly request: Request;
   /** Its time limit in milliseconds. */
   readonly limit: number;
@@ -53,7 +53,7 @@ export type Decision =
   | { readonly type: 'wait'; readonly shortage: Shortage; readonly isFirst: boolean };
 
 /** How much of a resource jobs have, and when the first of that is free at the latest, in milliseconds. */
-export interface Usage {
+export interface ResourceUsage {
   readonly used: number;
   readonly of: number;
   readonly freeAt: number;
@@ -71,7 +71,7 @@ const RESOURCES = ['gpus', 'memory', 'cpus', 'jobs'] as const satisfies readonly
  * knows when they return.
  */
 export class PlacementPass {
-  readonly #machine: Machine;
+  readonly #machine: MachineCapacity;
   readonly #now: number;
   readonly #reserved: Reservation[];
   #free: Amounts;
@@ -80,7 +80,7 @@ export class PlacementPass {
   #first: { readonly at: number; readonly spare: Amounts } | undefined;
 
   /** @param reserved by the jobs that have started. @param now milliseconds. */
-  constructor(machine: Machine, reserved: Iterable<Reservation>, now: number) {
+  constructor(machine: MachineCapacity, reserved: Iterable<Reservation>, now: number) {
     this.#machine = machine;
     this.#now = now;
     this.#reserved = [...reserved];
@@ -90,7 +90,7 @@ export class PlacementPass {
     this.#free = { ...minus(wholeOf(machine), own), gpus: this.#freeGpus.length };
   }
 
-  decide({ request, limit }: Candidate): Decision {
+  decide({ request, limit }: PlacementCandidate): Decision {
     const machine = this.#machine;
     if (!request.isShared && request.gpus > machine.gpus.length) {
       const shortage = { type: 'absent', needed: request.gpus, of: machine.gpus.length } as const;
@@ -123,7 +123,7 @@ export class PlacementPass {
   }
 
   /** After the decisions so far. */
-  usageOf(resource: Resource): Usage {
+  usageOf(resource: Resource): ResourceUsage {
     const of = wholeOf(this.#machine)[resource];
     const isUser = ({ request, gpus }: Reservation): boolean =>
       resource === 'gpus' ? gpus.length > 0 : heldBy(request, this.#machine)[resource] > 0;
@@ -160,12 +160,12 @@ export class PlacementPass {
 
 const NOTHING: Amounts = { gpus: 0, memory: 0, cpus: 0, jobs: 0 };
 
-function wholeOf({ jobs, cpus, memory, gpus }: Machine): Amounts {
+function wholeOf({ jobs, cpus, memory, gpus }: MachineCapacity): Amounts {
   return { jobs, cpus, memory, gpus: gpus.length };
 }
 
 /** What a job needs to start, and has until it ends. One whose class is larger than the machine gets all of it, and runs alone. */
-function heldBy({ cpus, memory, gpus, isShared }: Request, machine: Machine): Amounts {
+function heldBy({ cpus, memory, gpus, isShared }: Request, machine: MachineCapacity): Amounts {
   if (isShared) return { ...NOTHING, jobs: 1 };
   return { jobs: 1, cpus: Math.min(cpus, machine.cpus), memory: Math.min(memory, machine.memory), gpus };
 }

@@ -1,11 +1,10 @@
 import { Emitter } from '../../core/processes/lifetime.ts';
 import { writeWaitingReason } from '../../remote/protocol/waitingReason.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
-import type { JobPlacement, PlacedJobs } from '../executor/executor.ts';
-import type { QueuedJob, Verdict } from '../jobs/jobQueue.ts';
+import type { JobPlacement, PlacedJobs, QueuedJob, QueueVerdict } from '../executor/executor.ts';
 import type { GpuLock, GpuLocks } from './gpuLocks.ts';
 import type { Gpu, KnownGpus } from './gpus.ts';
-import { type Machine, PlacementPass, type Request, type Reservation, type Shortage } from './placement.ts';
+import { type MachineCapacity, PlacementPass, type Request, type Reservation, type Shortage } from './placement.ts';
 
 const MIB_PER_GIB = 1024;
 // What a job may take after its time limit: the grace period, and packing its results.
@@ -68,7 +67,7 @@ export class Reservations implements Omit<JobPlacement, 'adopt'> {
     return this.#options.size.jobs;
   }
 
-  place(order: () => Generator<QueuedJob, void, Verdict>): PlacedJobs {
+  place(order: () => Generator<QueuedJob, void, QueueVerdict>): PlacedJobs {
     const now = this.#now();
     for (const [gpu, { retryAt }] of this.#elsewhere) if (retryAt <= now) this.#elsewhere.delete(gpu);
     for (;;) {
@@ -125,7 +124,7 @@ export class Reservations implements Omit<JobPlacement, 'adopt'> {
     this.#held.clear();
   }
 
-  #plan(order: Generator<QueuedJob, void, Verdict>, now: number): Plan {
+  #plan(order: Generator<QueuedJob, void, QueueVerdict>, now: number): Plan {
     const pass = new PlacementPass(this.#machine(), this.#held.values(), now);
     const starts: PlannedStart[] = [];
     const shortages = new Map<string, Shortage | undefined>();
@@ -186,7 +185,7 @@ export class Reservations implements Omit<JobPlacement, 'adopt'> {
     return known.type === 'known' ? known.gpus : [];
   }
 
-  #machine(): Machine {
+  #machine(): MachineCapacity {
     const { jobs, cpus, memoryGb } = this.#options.size;
     const gpus = this.#gpus().map(({ id }) => id);
     this.#mostGpus = Math.max(this.#mostGpus, gpus.length);

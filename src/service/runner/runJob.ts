@@ -81,7 +81,7 @@ async function runProgram(run: JobRun, setUpSeconds: number): Promise<RunOutcome
   const end = await runConfined(call, limitMs, run, {
     marker: folder.started,
     onStart(pid) {
-      sampling = sampleUsage(pid, run.confinement?.cgroup ?? null, (usage) => output.usage(usage), ended.signal);
+      sampling = sampleUsage(pid, run.confinement, (usage) => output.usage(usage), ended.signal);
     },
   }).finally(() => ended.abort());
   await sampling;

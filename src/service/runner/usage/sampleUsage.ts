@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { JobCgroup } from '../../cgroups/jobCgroup.ts';
+import type { Confinement } from '../../jobFiles/confinement.ts';
 import type { UsageEventData } from '../../../remote/protocol/schemas.ts';
 import { UsageMeter } from './usageMeter.ts';
 import { findProgram } from '../../../core/processes/findProgram.ts';
@@ -15,12 +15,12 @@ const MAX_LOOK_MS = 5_000;
 const COST_SHARE = 1 / 200;
 // A timer may fire a moment early.
 const TIMER_MS = 10;
-const QUERY = ['--query-gpu=utilization.gpu,memory.used', '--format=csv,noheader,nounits'];
+const QUERY = ['--query-gpu=index,utilization.gpu,memory.used', '--format=csv,noheader,nounits'];
 const TIMEOUT_MS = 10_000;
 const MIN_PAUSE_MS = 5_000;
 const MEBIBYTE = 2 ** 20;
 
-type GpuUsage = Pick<UsageEventData, 'gpus' | 'gpu_memory_bytes'>;
+type GpuUsage = Pick<UsageEventData, 'gpus' | 'gpu_memory_bytes' | 'gpu_devices'>;
 
 /** The time that the next report covers. It doubles every 60 reports, so that 30 days, the longest time limit, have fewer than 1,000. */
 export function reportPeriodMs(reports: number): number {
@@ -32,18 +32,18 @@ export function reportPeriodMs(reports: number): number {
  * to the time that it took, so it stays below 1 % of a core, however many processes a job has. Only on Linux.
  *
  * @param root the job's first process, which has just started.
- * @param cgroup the job's control group, if it has one.
+ * @param confinement with the job's control group and its own GPUs, if it has them.
  */
 export async function sampleUsage(
   root: number,
-  cgroup: JobCgroup | null,
+  confinement: Pick<Confinement, 'cgroup' | 'gpus'> | undefined,
   report: (usage: UsageEventData) => void,
   signal: AbortSignal,
 ): Promise<void> {
   if (process.platform !== 'linux') return;
   const now = (): number => performance.now();
-  const meter = new UsageMeter(root, cgroup, now());
-  const gpus = new GpuMeter(process.env, COST_SHARE);
+  const meter = new UsageMeter(root, confinement?.cgroup ?? null, now());
+  const gpus = new GpuMeter(process.env, COST_SHARE, confinement?.gpus?.ids);
   const send = (): void => report({ at: new Date().toISOString(), ...meter.take(), ...gpus.latest });
   let reports = 0;
   while (!signal.aborted) {
@@ -65,8 +65,8 @@ export async function sampleUsage(
 }
 
 /**
- * Queries `nvidia-smi`, if the machine has it, for the job's GPUs (`CUDA_VISIBLE_DEVICES`), or about all of them. Other programs that
- * use the same GPUs are included.
+ * Queries `nvidia-smi`, if the machine has it, about the job's own GPUs, those in `CUDA_VISIBLE_DEVICES`, or all of them. Other programs
+ * that use the same GPUs are included.
  */
 export class GpuMeter {
   readonly #program: string | undefined;
@@ -75,10 +75,10 @@ export class GpuMeter {
   #latest: GpuUsage = {};
   #next = 0;
 
-  /** @param costShare the part of a core that the program may use. */
-  constructor(env: NodeJS.ProcessEnv, costShare: number) {
-    this.#program = findProgram('nvidia-smi', env['PATH'] ?? '');
-    const visible = env['CUDA_VISIBLE_DEVICES'];
+  /** @param costShare the part of a core that the program may use. @param own the GPUs that are reserved for the job. */
+  constructor(env: NodeJS.ProcessEnv, costShare: number, own?: readonly string[]) {
+    this.#program = own?.length === 0 ? undefined : findProgram('nvidia-smi', env['PATH'] ?? '');
+    const visible = own?.join(',') ?? env['CUDA_VISIBLE_DEVICES'];
     this.#options = visible ? ['-i', visible, ...QUERY] : QUERY;
     this.#costShare = costShare;
   }
@@ -100,10 +100,19 @@ export class GpuMeter {
   }
 }
 
-/** Lines like `93, 20480`: per cent and mebibytes. A GPU that does not measure them says `[N/A]`. */
+/** Lines like `0, 93, 20480`: its number, per cent and mebibytes. A GPU that does not measure them says `[N/A]`. */
 function readAnswer(answer: string): GpuUsage {
-  const lines = [...answer.matchAll(/^\s*([\d.]+)\s*,\s*([\d.]+)\s*$/gm)];
-  if (lines.length === 0) return {};
-  const sum = (column: 1 | 2): number => lines.reduce((total, line) => total + Number(line[column]), 0);
-  return { gpus: Number((sum(1) / 100).toFixed(3)), gpu_memory_bytes: Math.round(sum(2) * MEBIBYTE) };
+  const devices = [...answer.matchAll(/^\s*(\d+)\s*,\s*([\d.]+)\s*,\s*([\d.]+)\s*$/gm)].map(
+    ([, gpu = '', used, memory]) => ({
+      gpu,
+      used: Number(used) / 100,
+      memory_bytes: Math.round(Number(memory) * MEBIBYTE),
+    }),
+  );
+  if (devices.length === 0) return {};
+  return {
+    gpus: Number(devices.reduce((sum, { used }) => sum + used, 0).toFixed(3)),
+    gpu_memory_bytes: devices.reduce((sum, { memory_bytes: bytes }) => sum + bytes, 0),
+    ...(devices.length > 1 && { gpu_devices: devices }),
+  };
 }

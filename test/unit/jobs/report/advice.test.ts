@@ -82,6 +82,16 @@ test('what was used of how much is said, each only if it is known', () => {
   assert.equal(sentence({ cpu_cores: 0.123 }), 'Used 0.12 of 8 cores and 11 min of 1 h.');
 });
 
+test('a job that hardly used its GPUs is told so', () => {
+  const card = [machine('gpu', 1, 8, 64, 1), machine('node', 4, 32, 256, 4)];
+  const sentence = (machineClass: string, gpus?: number): string | undefined =>
+    adviseOn(ended({ machineClass, state: 'failed' }), used(gpus === undefined ? {} : { gpus }), { rate_card: card })
+      ?.sentence;
+  assert.equal(sentence('gpu', 0), 'Used 11 min of 1 h. Your job used 0 % of its GPU.');
+  assert.equal(sentence('node', 0.1), 'Used 11 min of 1 h. Your job used 3 % of its 4 GPUs.');
+  for (const gpus of [0.05, 1, undefined]) assert.equal(sentence('gpu', gpus), 'Used 11 min of 1 h.');
+});
+
 test('a job that others kept from its cores is distinguished from one that did not use them', () => {
   const reports = (...all: readonly Readonly<Record<string, number>>[]): UsageSeries => {
     const usage = new UsageSeries();

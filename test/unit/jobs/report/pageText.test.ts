@@ -177,3 +177,18 @@ test('the last ten lines of the output are shown, of a progress bar its last sta
   tail.push({ seq: 0, at: AT, event: 'state', data: { text: 'state' } });
   assert.deepEqual(tail.lines, []);
 });
+
+test('each of several GPUs has a plot of its own, however many a service sends', () => {
+  const gpu = (number: number) => ({ gpu: String(number), used: number / 100, memory_bytes: 2e9 });
+  const few = pageOf(['usage', { at: AT, gpus: 0.5, gpu_devices: [gpu(0), gpu(50)] }]);
+  assert.deepEqual(
+    usagePlots(few).map(({ name, text }) => [name, text]),
+    [
+      ['GPUs', '0.5, at most 0.5'],
+      ['GPU 0', '0 %, 2.0 GB, at most 2.0 GB'],
+      ['GPU 50', '50 %, 2.0 GB, at most 2.0 GB'],
+    ],
+  );
+  const many = pageOf(['usage', { at: AT, gpu_devices: Array.from({ length: 100 }, (_, number) => gpu(number)) }]);
+  assert.equal(usagePlots(many).length, 16);
+});

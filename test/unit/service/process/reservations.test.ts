@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type MachineClass, MachineClasses } from '../../../../src/service/config/machineClasses.ts';
-import { JobQueue, type QueuedJob } from '../../../../src/service/jobs/jobQueue.ts';
+import type { QueuedJob } from '../../../../src/service/executor/executor.ts';
+import { JobQueue } from '../../../../src/service/jobs/jobQueue.ts';
 import type { GpuLock, GpuLocks, TakenGpu } from '../../../../src/service/process/gpuLocks.ts';
 import type { Gpu, KnownGpus } from '../../../../src/service/process/gpus.ts';
 import { type MachineSize, Reservations } from '../../../../src/service/process/reservations.ts';

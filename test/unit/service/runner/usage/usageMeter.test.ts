@@ -111,11 +111,27 @@ test('GPUs are measured if the machine has nvidia-smi, and those that measure no
   await without.look(() => 0, signal);
   assert.deepEqual(without.latest, {});
   const program = join(folder, 'nvidia-smi');
-  await writeFile(program, `#!/bin/sh\n[ "$1 $2" = "-i 0,1,2" ] && printf '93, 20480\\n7, 1024\\n[N/A], [N/A]\\n'\n`);
+  await writeFile(
+    program,
+    `#!/bin/sh\n[ "$1 $2" = "-i 0,1,2" ] && printf '0, 93, 20480\\n1, 7, 1024\\n2, [N/A], [N/A]\\n'\n`,
+  );
   await chmod(program, 0o755);
   const meter = new GpuMeter({ PATH: folder, CUDA_VISIBLE_DEVICES: '0,1,2' }, 1);
   await meter.look(() => 0, signal);
-  assert.deepEqual(meter.latest, { gpus: 1, gpu_memory_bytes: 21_504 * 2 ** 20 });
+  assert.deepEqual(meter.latest, {
+    gpus: 1,
+    gpu_memory_bytes: 21_504 * 2 ** 20,
+    gpu_devices: [
+      { gpu: '0', used: 0.93, memory_bytes: 20_480 * 2 ** 20 },
+      { gpu: '1', used: 0.07, memory_bytes: 1_024 * 2 ** 20 },
+    ],
+  });
+  const own = new GpuMeter({ PATH: folder, CUDA_VISIBLE_DEVICES: '7' }, 1, ['0', '1', '2']);
+  await own.look(() => 0, signal);
+  assert.equal(own.latest.gpus, 1, 'those that are reserved for the job');
+  const none = new GpuMeter({ PATH: folder, CUDA_VISIBLE_DEVICES: '0,1,2' }, 1, []);
+  await none.look(() => 0, signal);
+  assert.deepEqual(none.latest, {});
   await writeFile(program, 'exit 1');
   await meter.look(() => 1_000, signal);
   assert.equal(meter.latest.gpus, 1, 'it is not asked again so soon');
