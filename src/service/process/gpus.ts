@@ -149,7 +149,7 @@ export class GpuFinder {
       return number('simd_count') === '0' ? [] : [{ minor: number('drm_render_minor'), unique: number('unique_id') }];
     });
     return gpus.map(({ minor, unique }, index) => {
-      const uuid = unique === '0' ? undefined : `GPU-${BigInt(unique).toString(16)}`;
+      const uuid = unique === '0' ? undefined : `GPU-${BigInt(unique).toString(16).padStart(16, '0')}`;
       const render = `renderD${minor}`;
       const drm = namesIn(join(this.#places.sys, 'class/drm', render, 'device/drm'));
       const own = [...new Set([render, ...drm])].map((name) => join('dri', name));
@@ -176,7 +176,7 @@ export class GpuFinder {
 /** The variables by which programs find the GPUs of a job, and no others. @param seesOwnOnly whether no others are in its /dev. */
 export function gpuVariables(own: readonly Gpu[], seesOwnOnly: boolean): Readonly<Record<string, string>> {
   const named = (gpus: readonly Gpu[]): string =>
-    gpus.map(({ uuid, index }) => (seesOwnOnly ? (uuid ?? index) : index)).join(',');
+    gpus.map((gpu, place) => (seesOwnOnly ? nameAmong(gpu, place) : gpu.index)).join(',');
   const amd = own.filter(({ vendor }) => vendor === 'amd');
   const others = own.filter(({ vendor }) => vendor !== 'amd');
   const unknown = own.filter(({ vendor }) => vendor === undefined);
@@ -186,6 +186,11 @@ export function gpuVariables(own: readonly Gpu[], seesOwnOnly: boolean): Readonl
     CUDA_DEVICE_ORDER: 'PCI_BUS_ID',
     ROCR_VISIBLE_DEVICES: named([...amd, ...unknown]),
   };
+}
+
+/** The name of a GPU where no others are in /dev: AMD's libraries count what they find there. */
+function nameAmong({ vendor, uuid, index }: Gpu, place: number): string {
+  return uuid ?? (vendor === 'amd' ? String(place) : index);
 }
 
 interface ListedGpu {
