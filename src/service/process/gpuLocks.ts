@@ -1,17 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import {
-  chmodSync,
   closeSync,
   constants,
+  fchmodSync,
   fstatSync,
   ftruncateSync,
   mkdirSync,
   openSync,
   readSync,
-  statSync,
   writeSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { numberField, tryParseJson } from '../../core/jsonFields.ts';
@@ -22,11 +20,13 @@ import { processIds } from '../../core/processes/procfs.ts';
 import { jobProcessTag } from '../jobFiles/jobProcessTag.ts';
 
 // In memory, and the same for all services of the machine, even with an own /tmp or a read-only file system.
-const FOLDER = process.platform === 'linux' ? '/dev/shm/farwharf-gpus' : join(tmpdir(), 'farwharf-gpus');
+const FOLDER = '/dev/shm/farwharf-gpus';
 const LOCK_MS = 5_000;
 const MAX_RECORD_BYTES = 200;
 // How long a GPU is taken to be in use whose user has left no time.
 const UNKNOWN_MS = 60_000;
+// Longer than any job runs: what another user has written there is not trusted.
+const MAX_MS = 100 * 86_400_000;
 
 /** A lock that a job has. */
 export interface GpuLock {
@@ -55,16 +55,16 @@ export interface GpuLocks {
  * process that waits for the job's runner, so that the lock outlives the service. The file names the mark of the job's processes: what a
  * killed runner and a killed service have left running still has the GPU.
  *
- * @returns undefined where the program `flock` is missing.
+ * @returns undefined where the program `flock` is missing, and on other systems than Linux.
  */
 export function openGpuLocks(searchPath: string, log: Pick<Logger, 'warn'>, folder = FOLDER): GpuLocks | undefined {
-  const program = findProgram('flock', searchPath);
+  const program = process.platform === 'linux' ? findProgram('flock', searchPath) : undefined;
   if (program === undefined) return undefined;
   let hasFailed = false;
   return {
     take(name, use) {
       try {
-        return takeLock(program, join(folder, fileName(name)), use);
+        return takeLock(program, { folder, name: fileName(name) }, use);
       } catch (error) {
         // Somebody else may have put something in the place of the folder, which must not stop all jobs.
         if (!hasFailed) log.warn('GPUs cannot be locked against other services of this machine', { folder, error });
@@ -81,14 +81,14 @@ export const NO_LOCKS: GpuLocks = { take: () => NO_LOCK };
 
 function takeLock(
   program: string,
-  path: string,
+  { folder, name }: { readonly folder: string; readonly name: string },
   { jobId, until, isShared }: Parameters<GpuLocks['take']>[1],
 ): GpuLock | TakenGpu {
-  const descriptor = openLockFile(path);
+  const descriptor = openLockFile(folder, name);
   const busy = (at: number | undefined): TakenGpu => {
     closeSync(descriptor);
     const now = Date.now();
-    return { until: at !== undefined && at > now ? at : now + UNKNOWN_MS };
+    return { until: at !== undefined && at > now && at < now + MAX_MS ? at : now + UNKNOWN_MS };
   };
   const isLocked = changeLock(program, descriptor, isShared ? '--shared' : '--exclusive');
   const record = readRecord(descriptor);
@@ -117,24 +117,37 @@ function changeLock(program: string, descriptor: number, change: '--shared' | '-
 }
 
 /**
- * The folder and its files can be used by every user of the machine, because services of several users share its GPUs.
+ * The folder and its files can be used by every user of the machine, because services of several users share its GPUs. The file is opened
+ * in the open folder, because its owner could replace that with a link to a folder of this user.
  *
- * @throws AppError `refused` for what somebody put in the place of the file.
+ * @throws AppError `refused` for what somebody put in the place of the file; the system's error for a folder that is none.
  */
-function openLockFile(path: string): number {
-  const folder = join(path, '..');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (statSync(folder).uid === process.getuid?.()) chmodSync(folder, 0o1777);
-  const flags = constants.O_RDWR | (constants.O_NOFOLLOW ?? 0);
-  const descriptor = openExisting(path, flags) ?? openSync(path, flags | constants.O_CREAT, 0o666);
-  const { uid, nlink } = fstatSync(descriptor);
-  const isFile = fstatSync(descriptor).isFile() && nlink === 1;
-  if (!isFile) {
+function openLockFile(folder: string, name: string): number {
+  makeFolder(folder);
+  const inside = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  try {
+    if (fstatSync(inside).uid === process.getuid?.()) fchmodSync(inside, 0o1777);
+    const path = `/proc/self/fd/${inside}/${name}`;
+    const flags = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+    const descriptor = openExisting(path, flags) ?? openSync(path, flags | constants.O_CREAT, 0o666);
+    const stats = fstatSync(descriptor);
+    if (stats.isFile() && stats.nlink === 1) {
+      if (stats.uid === process.getuid?.()) fchmodSync(descriptor, 0o666);
+      return descriptor;
+    }
     closeSync(descriptor);
-    throw new AppError('refused', `${path} is not the lock of a GPU. Remove it.`);
+    throw new AppError('refused', `${join(folder, name)} is not the lock of a GPU. Remove it.`);
+  } finally {
+    closeSync(inside);
   }
-  if (uid === process.getuid?.()) chmodSync(path, 0o666);
-  return descriptor;
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    if (systemCode(error) !== 'EEXIST') throw error;
+  }
 }
 
 // Linux lets nobody open the file of another user with O_CREAT in such a folder (fs.protected_regular).

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { absolutePath } from '../config/configSections.ts';
 import { machineClass, machineClassList } from '../config/machineClasses.ts';
 
-const MAX_GPUS = 1_024;
+export const MAX_GPUS = 1_024;
 
 /** The machine classes of this executor. */
 export const processClasses = machineClassList(

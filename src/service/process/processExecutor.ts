@@ -25,7 +25,7 @@ import { type Isolation, unisolatedRefusal } from './isolation.ts';
 import type { Reservations } from './reservations.ts';
 import { readJobText } from '../jobFiles/jobFileReading.ts';
 import { latestProgram, readClaim, type StartedMarker } from '../jobFiles/markers.ts';
-import type { ProcessSettings } from './processConfig.ts';
+import { MAX_GPUS, type ProcessSettings } from './processConfig.ts';
 import { allowedEnvironment } from '../../core/processes/childEnvironment.ts';
 import { type Confinement, readConfinement } from '../jobFiles/confinement.ts';
 import { type JobFolder, jobFolder, writeMarker } from '../jobFiles/jobFolder.ts';
@@ -216,9 +216,11 @@ function isExclusive(machineClass: MachineClass | undefined): boolean {
 /** The GPUs that an earlier service has reserved for a job. */
 function reservedGpus(folder: JobFolder): readonly string[] {
   try {
-    return readConfinement(folder.confinement)?.gpus?.ids ?? [];
+    // A job that is not isolated can have changed it. Whatever it wrote, the locks are its runner's.
+    const ids: unknown = readConfinement(folder.confinement)?.gpus?.ids;
+    return Array.isArray(ids) ? ids.filter((id) => typeof id === 'string').slice(0, MAX_GPUS) : [];
   } catch {
-    return []; // a job that is not isolated has changed it; the lock is its runner's
+    return [];
   }
 }
 

@@ -87,7 +87,7 @@ function checkSize({ name, cpus, memory_gb: memoryGb, gpus }: MachineClass, know
   const memory = totalmem() / 2 ** 30;
   const what = `the machine class ${name} has ${formatCount(cpus, 'core')} and ${memoryGb} GB`;
   if (known.type === 'known' && gpus > known.gpus.length) {
-    const problem = `the machine class ${name} asks for ${formatCount(gpus, 'GPU')}, and jobs can have ${known.gpus.length}, so its jobs are refused. Lower its gpus, or set [process] gpus`;
+    const problem = `it asks for ${formatCount(gpus, 'GPU')}, and jobs can have ${known.gpus.length}, so its jobs are refused. Lower its gpus, or set [process] gpus`;
     return { what, problem };
   }
   if (cpus <= cores && memoryGb <= memory) return { what, problem: undefined };

@@ -47,3 +47,24 @@ test('an account at its limit waits, and holds up nobody', () => {
   queue.release('ada');
   assert.equal(begin(queue, most), 'ada1');
 });
+
+test('a job that the machine is kept for stays the next one, takes its place in the limit of its account, and changes nothing by being asked for', () => {
+  const queue = new JobQueue();
+  fill(queue, 'ada', 3);
+  fill(queue, 'bob', 2);
+  const most = (account: string): number => (account === 'ada' ? 1 : 9);
+  const order = (firstVerdict: 'first' | 'waits'): string[] => {
+    const jobs = queue.order(most);
+    const seen: string[] = [];
+    for (let next = jobs.next(); next.done !== true; next = jobs.next(seen.length === 1 ? firstVerdict : 'waits'))
+      seen.push(next.value.id);
+    return seen;
+  };
+  assert.deepEqual(order('waits'), ['ada0', 'ada1', 'ada2', 'bob0', 'bob1']);
+  assert.deepEqual(order('first'), ['ada0', 'bob0', 'bob1'], 'no other job may take the only place of its account');
+  const first = { id: 'bob1', account: 'bob', machineClass: 'a', maxRuntime: 60 };
+  queue.keepFirst(first);
+  assert.deepEqual(order('first'), ['bob1', 'ada0', 'ada1', 'ada2', 'bob0']);
+  queue.remove(first);
+  assert.deepEqual(order('first'), ['ada0', 'bob0']);
+});

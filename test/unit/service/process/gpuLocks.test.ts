@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -75,6 +75,29 @@ test('what a job has left running still has its GPU, although its service and it
   await exited;
   taken(locks.take('0', alone)).release();
   assert.equal(readFileSync(join(folder, '0'), 'utf8'), '');
+});
+
+test('what another user put in the place of the lock is not touched, and no time of theirs is believed', {
+  skip,
+}, (t) => {
+  const { locks, folder } = open(t);
+  const target = join(folder, 'target');
+  writeFileSync(target, 'precious');
+  symlinkSync(target, join(folder, '0'));
+  linkSync(target, join(folder, '1'));
+  for (const name of ['0', '1']) assert.equal(taken(locks.take(name, alone)).descriptor, undefined);
+  const link = join(folder, 'link');
+  symlinkSync(folder, link);
+  assert.equal(
+    taken(openGpuLocks(process.env['PATH'] ?? '', silentLogger, link)?.take('2', alone) ?? { until: 0 }).descriptor,
+    undefined,
+  );
+  assert.equal(readFileSync(target, 'utf8'), 'precious');
+  const lock = taken(locks.take('3', alone));
+  writeFileSync(join(folder, '3'), '{"until":1e300}');
+  const other = locks.take('3', { ...alone, jobId: 'c' });
+  assert.ok('until' in other && other.until < Date.now() + 120_000);
+  lock.release();
 });
 
 test('a folder that cannot be used stops no job, and is reported once', { skip }, (t) => {
