@@ -170,9 +170,7 @@ test('a class with more GPUs than the machine has is a problem for --check, in t
   const { checks } = await checkService(config, await temporaryFolder(t));
   assert.deepEqual(
     checks.flatMap(({ problem }) => problem ?? []),
-    [
-      'it asks for 3 GPUs, and jobs can have 2, so its jobs are refused. Lower its gpus, or set [process] gpus',
-    ],
+    ['it asks for 3 GPUs, and jobs can have 2, so its jobs are refused. Lower its gpus, or set [process] gpus'],
   );
   const service = await startService(t, { config });
   const unavailable = async (): Promise<readonly (string | undefined)[]> => {

@@ -82,7 +82,7 @@ test('what was used of how much is said, each only if it is known', () => {
   assert.equal(sentence({ cpu_cores: 0.123 }), 'Used 0.12 of 8 cores and 11 min of 1 h.');
 });
 
-test('a job that hardly used its GPUs is told so', () => {
+test('the advice says that a job hardly used its GPUs', () => {
   const card = [machine('gpu', 1, 8, 64, 1), machine('node', 4, 32, 256, 4)];
   const sentence = (machineClass: string, gpus?: number): string | undefined =>
     adviseOn(ended({ machineClass, state: 'failed' }), used(gpus === undefined ? {} : { gpus }), { rate_card: card })
