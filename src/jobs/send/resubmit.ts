@@ -8,7 +8,7 @@ import { type SendDeps, sendArchive, type SubmitOptions } from './send.ts';
 /**
  * Sends the archive of an earlier job again, unchanged.
  *
- * @throws AppError `missing` if the job does not exist or its archive was removed; otherwise as `submitWorkspace`.
+ * @throws AppError `missing` if the job does not exist or its archive was removed; otherwise as `sendPlan`.
  */
 export async function resubmitJob(deps: SendDeps, id: string, options: SubmitOptions = {}): Promise<JobRecord> {
   const old = await deps.ledger.get(id);
