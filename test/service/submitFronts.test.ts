@@ -10,7 +10,7 @@ import { Terminal } from '../../src/cli/terminal/terminal.ts';
 import { directLedger } from '../../src/jobs/ledger/asyncLedger.ts';
 import { JobLedger } from '../../src/jobs/ledger/ledger.ts';
 import { Selections } from '../../src/jobs/selection/selections.ts';
-import { withScript } from '../../src/jobs/submit/scriptTerms.ts';
+import { withStarted } from '../../src/jobs/submit/scriptTerms.ts';
 import type { Sweep } from '../../src/jobs/sweeps/sweep.ts';
 import { connectTo } from '../unit/jobs/testClient.ts';
 import { sendJson, TestService } from '../unit/jobs/testService.ts';
@@ -199,7 +199,11 @@ test('every way to submit a batch script takes the terms of its #SBATCH lines', 
   const checked = await preflightJobTool(tool, cwd, { script: 'job.sh' });
   assert.equal(Reflect.get(checked.data, 'max_runtime'), 300);
   // In the list of the editor, another script was chosen.
-  const chosen = await withScript(cwd, { script: 'train.py', maxRuntime: 60, include: [], exclude: [] }, 'job.sh');
+  const chosen = await withStarted(
+    cwd,
+    { script: 'train.py', maxRuntime: 60, include: [], exclude: [] },
+    { script: 'job.sh' },
+  );
   assert.equal(chosen.maxRuntime, 300);
 });
 

@@ -69,6 +69,7 @@ export function recordOfForeign(answer: Job, host: string, jobId: string): JobRe
     jobId,
     state: job.state ?? 'unknown',
     script: job.script ?? '',
+    command: job.command,
     project: job.project,
     machineClass: job.machine_class,
     maxRuntime: job.max_runtime ?? 0,

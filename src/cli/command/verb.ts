@@ -1,9 +1,13 @@
 import { Argument, type Command } from 'commander';
 import { type Flags, type FlagValues, readFlags } from './flags.ts';
 import type { Context } from './commandContext.ts';
+import { AppError } from '../../core/errors.ts';
 import { EXIT } from './exit.ts';
 
-/** Runs a verb. Returns the exit status, or nothing for success. `rest` contains the arguments after the first one. */
+/**
+ * Runs a verb. Returns the exit status, or nothing for success. `rest` contains the arguments after the first one; if the verb runs commands,
+ * `--` and what follows it.
+ */
 type Work<Values> = (
   context: Context,
   argument: string,
@@ -21,6 +25,8 @@ interface VerbDefinition<F extends Flags> extends Help {
   /** `<id>`, or with a description and choices an `Argument`. */
   readonly args?: readonly (string | Argument)[];
   readonly flags: F;
+  /** Whether `--` and a command may follow its arguments. */
+  readonly runsCommands?: boolean;
   /** More help, above the examples. */
   readonly notes?: string;
   /** Whether the verb runs a service. Services do not undo interrupted downloads, because nobody reads their output at startup. */
@@ -45,22 +51,50 @@ type Example = readonly [line: string, meaning: string];
 
 /** A verb from its definition: the flags that `load` receives have the types that `flags` declares. */
 export function defineVerb<const F extends Flags>(definition: VerbDefinition<F>): Verb {
-  const { args = [], flags, isService = false, load } = definition;
+  const { args = [], flags, runsCommands = false, isService = false, load } = definition;
   return {
     addTo: (parent, run) => {
       const command = describe(parent, definition, definition.notes);
       for (const arg of args) command.addArgument(typeof arg === 'string' ? new Argument(arg) : arg);
+      if (runsCommands) {
+        const shown = command.registeredArguments.map((argument) => `[${argument.name()}]`);
+        command.usage(['[options]', ...shown, '[-- COMMAND ARG…]'].join(' ')).argument('[command...]', COMMAND_HELP);
+      }
       for (const option of Object.values(flags).flatMap(({ options }) => options)) command.addOption(option);
       command.action(() => {
         const { remote } = command.optsWithGlobals<{ remote?: string }>();
         return run({ remote, isService }, async (context) => {
           const work = await load();
-          const [argument = '', ...rest] = command.args;
+          const [argument = '', ...rest] = runsCommands ? withCommand(command) : command.args;
           return (await work(context, argument, readFlags(flags, command.opts()), rest)) ?? EXIT.done;
         });
       });
     },
   };
+}
+
+const COMMAND_HELP = 'after --: a program and its arguments, to run in place of a script';
+
+/** The argument before a command, and `--` with the command. @throws AppError `bad-input` for a command without `--`. */
+function withCommand(command: Command): readonly string[] {
+  const typed = rootOf(command).rawArgs;
+  const at = typed.indexOf('--');
+  const words = at === -1 ? [] : typed.slice(at + 1);
+  const [argument = '', ...others] = command.args.slice(0, command.args.length - words.length);
+  if (others.length > 0) {
+    throw new AppError(
+      'bad-input',
+      `Write -- before a command: farwharf ${command.name()} ${argument} -- ${others.join(' ')}`,
+    );
+  }
+  return at === -1 ? [argument] : [argument, '--', ...words];
+}
+
+function rootOf(command: Command): Command & { readonly rawArgs: readonly string[] } {
+  let root = command;
+  while (root.parent !== null) root = root.parent;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- documented, and not in its types
+  return root as Command & { readonly rawArgs: readonly string[] };
 }
 
 /** A command that has verbs of its own, such as `farwharf flow`. */

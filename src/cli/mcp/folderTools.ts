@@ -88,9 +88,15 @@ export async function runFlowTool(run: Captured, root: string, { file, shared }:
   return { text: asText(exit === 0 ? 'The flow succeeded.' : 'The flow did not succeed.', data), data };
 }
 
-function submitFlags({ script, machine_class: machineClass, max_runtime: maxRuntime }: AgentToolInput<'submit_job'>) {
+function submitFlags({
+  script,
+  command,
+  machine_class: machineClass,
+  max_runtime: maxRuntime,
+}: AgentToolInput<'submit_job'>) {
   return {
-    script,
+    ...(script !== undefined && { script }),
+    ...(command !== undefined && { command }),
     ...(machineClass !== undefined && { machineClass }),
     ...(maxRuntime !== undefined && { maxRuntime }),
     watch: false,

@@ -3,7 +3,8 @@ import { AppError } from '../../core/errors.ts';
 import { describeFinding } from '../../jobs/plan/preflight.ts';
 import type { FileChoice } from '../../jobs/selection/fileTree.ts';
 import { type JobReview, type ReviewedJob, reviewJob } from '../../jobs/selection/jobReview.ts';
-import { requireScript } from '../../jobs/selection/script.ts';
+import { requireProgram, type StartedProgram } from '../../jobs/selection/script.ts';
+import { startedFile } from '../../jobs/selection/jobReview.ts';
 import { lineEndFindings, readScriptHead } from '../../jobs/selection/scriptHead.ts';
 import type { SelectedFolder } from '../../jobs/selection/selectedFolder.ts';
 import { Selections, withFiles } from '../../jobs/selection/selections.ts';
@@ -24,7 +25,7 @@ export class FilesToSend implements SubmitFolder {
   readonly #context: Context;
   readonly #flags: FlowSubmitFlags & { readonly dryRun: boolean };
   /** Of the command line or the profile. */
-  readonly #script: string | undefined;
+  readonly #program: StartedProgram | undefined;
   #selection: Selection | undefined;
   #all: Selection | undefined;
 
@@ -32,12 +33,12 @@ export class FilesToSend implements SubmitFolder {
     root: string,
     context: Context,
     flags: FlowSubmitFlags & { readonly dryRun: boolean },
-    script: string | undefined,
+    program: StartedProgram | undefined,
   ) {
     this.#root = root;
     this.#context = context;
     this.#flags = flags;
-    this.#script = script;
+    this.#program = program;
   }
 
   /** All of them, with those that start a flow. */
@@ -53,7 +54,7 @@ export class FilesToSend implements SubmitFolder {
   /**
    * Selects the files of the folder. Offers to rewrite a shell script that has the line ends of Windows.
    *
-   * @throws AppError `bad-input` if there is nothing to send, or as `selectFiles` and `requireScript` do.
+   * @throws AppError `bad-input` if there is nothing to send, or as `selectFiles` and `requireProgram` do.
    */
   async select(choice: FileChoice): Promise<SelectedFolder> {
     this.#selection = await this.#read(choice);
@@ -86,8 +87,8 @@ export class FilesToSend implements SubmitFolder {
     });
     terminal.clearStatus();
     if (selection.files.length === 0) throw new AppError('bad-input', describeNothing(this.#root, selection));
-    if (this.#script !== undefined) {
-      requireScript(selection, this.#script, (path) =>
+    if (this.#program !== undefined) {
+      requireProgram(selection, this.#program, (path) =>
         exclude.includes(path) ? 'Remove --exclude.' : `Send it with --include ${path}, or change the rule.`,
       );
     }
@@ -97,7 +98,8 @@ export class FilesToSend implements SubmitFolder {
   /** Whether the script was rewritten, so that the folder must be read again. @throws as `replaceWindowsLineEnds`. */
   async #offerLineEnds(): Promise<boolean> {
     const { root, files } = this.#folder;
-    const start = this.#script === undefined ? undefined : await readScriptHead(this.#folder, this.#script);
+    const path = this.#program && startedFile(this.#folder, this.#program);
+    const start = await readScriptHead(this.#folder, path);
     const [finding] = start === undefined ? [] : lineEndFindings(start);
     if (start === undefined || finding === undefined) return false;
     // What a link leads to may belong to others.

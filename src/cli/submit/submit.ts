@@ -5,6 +5,7 @@ import { describeEstimate } from '../../jobs/plan/estimate.ts';
 import { describePlannedHours, hasPricedJobs, highestPlannedCost, type JobPlans } from '../../jobs/plan/jobPlans.ts';
 import { describePackages } from '../../jobs/plan/packages.ts';
 import { refuseErrors } from '../../jobs/plan/preflight.ts';
+import { startedCommand } from '../../jobs/plan/draft.ts';
 import { resolveHost } from '../../jobs/service/host.ts';
 import {
   type Preflight,
@@ -35,14 +36,20 @@ export async function runSubmit(context: Context, argument: string, flags: Submi
   const venv = flags.venv === undefined ? undefined : await readVenv(flags.venv, context.cwd);
   const terms: SubmitRequest['terms'] = (described, parameters) =>
     submitTerms(described, parameters, { flags, venv, env: context.env });
-  const { script, include = [], exclude = [] } = terms(job, job?.combinations[0] ?? {});
+  const { script, command, include = [], exclude = [] } = terms(job, job?.combinations[0] ?? {});
+  const program = command !== undefined ? startedCommand(command) : script !== undefined ? { script } : undefined;
   const choice = { include, exclude };
-  const files = new FilesToSend(folder, context, flags, script);
+  const files = new FilesToSend(folder, context, flags, program);
   const usual = { memory: { scripts: [] }, defaults: DEFAULT_TERMS, rates: [] };
-  const request = { choice, selection: await files.select(choice), script, job, terms, usual, isTrusted: true };
+  const request = { choice, selection: await files.select(choice), program, job, terms, usual, isTrusted: true };
   const onService = await withServiceOf(job, context);
-  if (flags.dryRun) return dryRun(onService, files, { ...request, script: script ?? '' });
-  if (script === undefined) throw new AppError('bad-input', 'Specify a script with --script FILE.');
+  if (flags.dryRun) return dryRun(onService, files, { ...request, program: program ?? { script: '' } });
+  if (program === undefined) {
+    throw new AppError(
+      'bad-input',
+      'Specify a script with --script FILE, or a command after --: farwharf submit -- make all',
+    );
+  }
 
   const { signal, terminal } = context;
   await using session = new Session(onService);
@@ -70,7 +77,7 @@ export async function runSubmit(context: Context, argument: string, flags: Submi
       }),
   };
   const submitted = await submitJobs(request, files, service, {
-    chooseScript: async () => script,
+    chooseProgram: async () => program,
     allowProfile: (sentence, access) => allowProfile(sentence, access, context),
     confirm: async (preflight) => announce(files, preflight, { context, hostName }),
   });
@@ -107,9 +114,10 @@ async function dryRun(
   const { drafts, combinations } = jobs;
   if (drafts.length === 1) return showSelection(files.all, found, context);
   for (const parameters of combinations) context.terminal.note(`  job: ${describeParameters(parameters)}`);
-  const listed = drafts.map(({ script, maxRuntime }, index) => ({
+  const listed = drafts.map(({ script, command, maxRuntime }, index) => ({
     parameters: combinations[index],
     script,
+    ...(command && { command }),
     max_runtime: maxRuntime,
   }));
   return showSelection(files.all, found, context, listed);

@@ -39,12 +39,15 @@ export async function readSubmitInput(argument: string, flags: SubmitFlags, cwd:
 async function readBatch(
   file: string,
   text: string,
-  { profile, set = [], script }: SubmitFlags,
+  { profile, set = [], script, command }: SubmitFlags,
   cwd: string,
 ): Promise<SubmitInput> {
   if (profile !== undefined || set.length > 0) {
     const flag = profile === undefined ? '--set' : '--profile';
     throw new AppError('bad-input', `${file} is a batch script, which has no profile. Remove ${flag}.`);
+  }
+  if (command !== undefined) {
+    throw new AppError('bad-input', `${file} is a batch script. Specify the folder to run a command in.`);
   }
   const chdir = readBatchJob(text).chdir?.path;
   const asked = chdir === undefined ? [] : [resolve(cwd, chdir)];

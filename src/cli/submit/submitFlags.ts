@@ -81,7 +81,8 @@ export const SUBMIT_FLAGS = {
   json: jsonFlag(),
 };
 
-export type SubmitFlags = FlagValues<typeof SUBMIT_FLAGS>;
+/** The flags, and the command after them. */
+export type SubmitFlags = FlagValues<typeof SUBMIT_FLAGS> & { readonly command?: readonly string[] };
 
 /** `qos=long`, `module=cuda/12.4` or `mail`. @throws AppError `bad-input` for anything else. */
 function readClusterOption(text: string): ClusterOptions {

@@ -26,6 +26,7 @@ const FLAGS: Readonly<Record<JobFinding['type'], string>> = {
   volumes: '',
   packages: '',
   script: 'Specify another file with --script.',
+  command: '',
   'line-ends': 'Farwharf offers to rewrite it if you submit in a terminal.',
   'left-out-read': 'Send it with --include PATH.',
   'outside-read': '',
@@ -99,6 +100,7 @@ export function estimateAsJson({ plan }: DryRunFindings): object {
   return {
     ...(plan && {
       script: plan.script,
+      ...(plan.draft.command && { command: plan.draft.command }),
       max_runtime: plan.draft.maxRuntime,
       machine_class: plan.draft.machineClass ?? null,
       project: plan.draft.project ?? null,

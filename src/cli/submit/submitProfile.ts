@@ -21,11 +21,11 @@ import { readClusterOptions, type SubmitFlags } from './submitFlags.ts';
 /** The profile that `--profile` names. @throws AppError as `readProfiles`, `findProfile` and `profileJob` do; `bad-input` for `--set` without it. */
 export async function readProfileJob(
   folder: string,
-  { profile, script, set = [] }: Pick<SubmitFlags, 'profile' | 'script' | 'set'>,
+  { profile, script, command, set = [] }: Pick<SubmitFlags, 'profile' | 'script' | 'command' | 'set'>,
 ): Promise<ProfileJob | undefined> {
   if (profile !== undefined) {
     const parameters = Object.fromEntries(set.map(readParameter));
-    return profileJob(findProfile(await readProfiles(folder), profile), { script, parameters });
+    return profileJob(findProfile(await readProfiles(folder), profile), { script, command, parameters });
   }
   if (set.length > 0)
     throw new AppError('bad-input', 'Specify the profile whose parameters --set chooses: --profile NAME.');

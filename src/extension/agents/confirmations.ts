@@ -1,9 +1,10 @@
 import * as l10n from '@vscode/l10n';
 import * as z from 'zod';
-import { numberField, textField } from '../../core/jsonFields.ts';
+import { fieldOf, numberField, textField } from '../../core/jsonFields.ts';
 import { formatBytes, formatCredits, plural } from '../../core/text/format.ts';
 import { describeHours } from '../../core/text/machineHours.ts';
 import { printableLine } from '../../core/text/printable.ts';
+import { commandTitle, commandWords } from '../../remote/protocol/command.ts';
 import type { AgentToolName } from '../../jobs/agentTools/agentToolNames.ts';
 import type { ToolResult } from './toolProcess.ts';
 
@@ -28,8 +29,9 @@ const files = z.object({ count: z.number(), first: z.array(z.looseObject({ path:
 export function describeConfirmation(name: AgentToolName, input: unknown, setting: Setting): Confirmation {
   const { service, folder, plan } = setting;
   if (name === 'submit_job') {
-    const script = printableLine(textField(input, 'script') ?? '');
-    return { title: l10n.t('Submit {0} to {1}?', script, service), message: describePlan(plan) };
+    const command = commandWords.safeParse(fieldOf(input, 'command')).data;
+    const program = command === undefined ? printableLine(textField(input, 'script') ?? '') : commandTitle(command);
+    return { title: l10n.t('Submit {0} to {1}?', program, service), message: describePlan(plan) };
   }
   if (name === 'fetch_results') {
     const into = printableLine(textField(input, 'into') ?? folder);

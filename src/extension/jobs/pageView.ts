@@ -7,7 +7,7 @@ import { isActive, isOver, type JobRecord, shortId } from '../../jobs/ledger/rec
 import { describeFacts, describeFiles, metricPlots, type PagePlot, usagePlots } from '../../jobs/report/pageText.ts';
 import { describePhase } from '../../jobs/report/jobTimeline.ts';
 import { describeLastSeen, type LostContact } from './store/lostContacts.ts';
-import { scriptArguments, scriptPath, shownScript } from '../../jobs/selection/script.ts';
+import { startedArguments, startedName } from '../../jobs/selection/script.ts';
 import type { PageAction, ShownCurve, ShownPage, ShownPlot } from '../../webview/jobPage/jobPageMessages.ts';
 import type { ComparedJob } from './comparedJobs.ts';
 
@@ -42,7 +42,7 @@ export function viewOf(page: JobPage, record: JobRecord, context: PageContext): 
   const usagePlot = (plot: PagePlot): ShownPlot => ({ name: plot.name, axis: 'time', ...curveOf(plot), others: [] });
   return {
     type: 'page',
-    title: printableLine(scriptPath(shownScript(record.script))),
+    title: printableLine(startedName(record)),
     facts: describeFacts(record, state, now),
     actions: actionsOf(record),
     timeline: page.timeline.phases(record, now).map((phase) => printableLine(describePhase(phase))),
@@ -61,7 +61,7 @@ function curveOf({ text, series }: Pick<PagePlot, 'text' | 'series'>): ShownCurv
 
 /** `--lr 0.1 (3f2a)`: jobs that are compared mostly differ in their arguments. */
 function nameOf(record: JobRecord): string {
-  const what = scriptArguments(record.script) || shownScript(record.script);
+  const what = startedArguments(record) || startedName(record);
   return printableLine(`${what} (${shortId(record)})`);
 }
 

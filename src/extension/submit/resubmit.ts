@@ -17,7 +17,7 @@ import type { SubmitDeps } from './submitDeps.ts';
 /** Sends an earlier job again, unchanged. Returns our ID of the new job, or undefined if the user cancelled. */
 export async function submitAgain(services: SubmitDeps, record: JobRecord): Promise<string | undefined> {
   requireTrust();
-  const { archiveBytes, folder, host, maxRuntime, script } = record;
+  const { archiveBytes, folder, host, maxRuntime, script, command } = record;
   const account = await fetchAccount(() => services.account.ask(host));
   const at = { host, service: hostLabel(host), account };
   let isAsNow = false;
@@ -43,5 +43,7 @@ export async function submitAgain(services: SubmitDeps, record: JobRecord): Prom
     isAsNow = chosen === asNow;
     return chosen === asThen;
   });
-  return isAsNow ? submit(services, { folder, script, maxRuntime }) : again?.id;
+  return isAsNow
+    ? submit(services, { folder, ...(command === null ? { script } : { command }), maxRuntime })
+    : again?.id;
 }

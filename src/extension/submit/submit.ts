@@ -3,13 +3,14 @@ import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
 import { agreementTo, reviewConsent } from '../../jobs/plan/consent.ts';
-import { type Agreement, findScript, type FolderMemory, memoryOf, type SubmitDraft } from '../../jobs/plan/draft.ts';
+import { type Agreement, findStarted, type FolderMemory, memoryOf, type SubmitDraft } from '../../jobs/plan/draft.ts';
 import { readRateCard } from '../../jobs/plan/estimate.ts';
 import { readTarget, type SubmitPlan } from '../../jobs/plan/plan.ts';
+import { commandFile } from '../../jobs/selection/commandFile.ts';
 import { scriptPath } from '../../jobs/selection/script.ts';
 import { fetchAccount } from '../../jobs/service/api.ts';
 import { LOCAL_HOST } from '../../jobs/service/host.ts';
-import { withScript } from '../../jobs/submit/scriptTerms.ts';
+import { withStarted } from '../../jobs/submit/scriptTerms.ts';
 import { type Preflight, submitJobs, type SubmitRequest, type SubmitService } from '../../jobs/submit/submit.ts';
 import { replaceWindowsLineEnds } from '../../workspace/scripts/lineEnds.ts';
 import { isOwnGit } from '../../workspace/select/exclusion.ts';
@@ -22,7 +23,8 @@ import { chooseFolder, requireTrust } from '../workspace/folders.ts';
 import { settleUnsaved } from '../workspace/unsaved.ts';
 import { confirmSweep } from './confirmSweep.ts';
 import { showPreflight } from './preflight/preflight.ts';
-import { pickScript } from './preflight/scriptPick.ts';
+import { pickCommand } from './preflight/commandPick.ts';
+import { pickProgram } from './preflight/scriptPick.ts';
 import type { SubmitView } from './preflight/submitView.ts';
 import { type FlowAnswer, SelectionReader } from './selectionReader.ts';
 import { send } from './sending.ts';
@@ -86,7 +88,7 @@ export async function submit(
   const request: SubmitRequest = {
     choice,
     selection,
-    script: findScript(fixed, selection, memory),
+    program: findStarted(fixed, selection, memory),
     job: profile?.job,
     terms,
     usual: { memory, defaults: defaultsOf(uri), rates: readRateCard(account) },
@@ -108,9 +110,10 @@ export async function submit(
     },
   };
   const submitted = await submitJobs(request, reader, service, {
-    chooseScript: async () => {
-      const script = await pickScript(selection, { folderName: name, hasBack: false });
-      return script === 'back' ? undefined : script;
+    chooseProgram: async () => {
+      const askCommand = commandAsker(services, { folderName: name, selection }, memory);
+      const program = await pickProgram(selection, { folderName: name, hasBack: false, askCommand });
+      return program === 'back' ? undefined : program;
     },
     allowProfile: confirmProfile,
     confirm: async (preflight) => {
@@ -127,7 +130,7 @@ export async function submit(
       if (confirmed === undefined) return undefined;
       const { plan, agreement } = confirmed;
       // Before it is sent, so that Try Again after a failure offers this job and not the one before.
-      await services.memory.set(key, memoryOf(plan.draft, agreement, memory), plan.draft.script);
+      await services.memory.set(key, memoryOf(plan.draft, agreement, memory), plan.draft);
       return { ...plans, jobs: [{ ...job, plan }] };
     },
   });
@@ -175,13 +178,27 @@ async function confirmJob(
     {
       changes: [...notes, ...changes],
       view,
-      replaceLineEnds: (line) => replaceWindowsLineEnds(join(root, scriptPath(line))),
+      replaceLineEnds: ({ draft: { script, command } }) =>
+        replaceWindowsLineEnds(
+          join(root, command === undefined ? scriptPath(script) : (commandFile(command)?.paths[0] ?? '')),
+        ),
       reviewFiles: (shown) => services.files.review(shown, view),
-      useScript: (draft, line) => withScript(root, draft, line),
+      pickProgram: (shown) =>
+        pickProgram(shown.selection, { folderName, hasBack: true, askCommand: commandAsker(services, shown, memory) }),
+      useProgram: (draft, program) => withStarted(root, draft, program),
     },
   );
   if (confirmed === undefined) return undefined;
   return { plan: confirmed.view, agreement: confirmed.isQuiet ? agreementTo(confirmed.view) : undefined };
+}
+
+/** Asks for a command in the folder. */
+function commandAsker(
+  { selections }: SubmitDeps,
+  { folderName: name, selection: { id } }: Pick<SubmitView, 'folderName' | 'selection'>,
+  { commands: history = [] }: FolderMemory,
+): () => ReturnType<typeof pickCommand> {
+  return () => pickCommand({ name, history, listLevel: (folder) => selections.listLevel(id, folder) });
 }
 
 function defaultsOf(uri: vscode.Uri) {

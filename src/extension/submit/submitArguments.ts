@@ -31,6 +31,8 @@ const submitArguments = z.object({
   folder: text,
   /** Absolute path of a file in the folder to run; `script` wins. */
   file: text,
+  /** A program and its arguments, to run in place of a script. */
+  command: z.array(z.string(), l10n.t('Enter a list of words.')).min(1, TEXT).readonly().optional(),
   /** A job of the folder's `farwharf.json`; the other terms win over its values. */
   profile: text,
   /** With a profile that has a matrix: values of its parameters. */

@@ -1,3 +1,4 @@
+import { commandTitle } from '../../remote/protocol/command.ts';
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { pathInside } from '../../core/files/pathInside.ts';
@@ -29,10 +30,14 @@ export interface UsedProfile {
 export async function useProfile(
   { hosts, ledger }: SubmitDeps,
   folder: string,
-  { profile: name = '', script, parameters }: SubmitArguments,
+  { profile: name = '', script, command, parameters }: SubmitArguments,
   wanted?: string,
 ): Promise<UsedProfile> {
-  const job = profileJob(findProfile(await readProfiles(folder), name), { script, ...(parameters && { parameters }) });
+  const job = profileJob(findProfile(await readProfiles(folder), name), {
+    script,
+    command,
+    ...(parameters && { parameters }),
+  });
   const current = wanted ?? hosts.current();
   const isFree = wanted === undefined && job.service !== undefined;
   const host = isFree ? hostOfProfile(job.service, [current, ...(await ledger.hosts())]) : current;
@@ -59,11 +64,14 @@ export function describeEnvironment(job: ProfileJob | undefined): readonly strin
 
 /** The profile that the user picks; undefined if none. @throws AppError as `readProfiles` does. */
 export async function pickProfile(folder: vscode.WorkspaceFolder): Promise<string | undefined> {
-  const row = ({ name, profile: { script, machineClass } }: NamedProfile) => ({
-    label: withoutIcons(name),
-    description: machineClass === undefined ? withoutIcons(script) : label`${script} · ${machineClass}`,
-    name,
-  });
+  const row = ({ name, profile: { script, command = [], machineClass } }: NamedProfile) => {
+    const runs = script ?? commandTitle(command);
+    return {
+      label: withoutIcons(name),
+      description: machineClass === undefined ? withoutIcons(runs) : label`${runs} · ${machineClass}`,
+      name,
+    };
+  };
   const title = l10n.t('Submit a profile of {0}', folder.name);
   const chosen = await pickRow((await readProfiles(folder.uri.fsPath)).map(row), {
     title,

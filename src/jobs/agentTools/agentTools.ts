@@ -6,16 +6,27 @@ const MAX_TEXT = 4_000;
 const text = z.string().min(1).max(MAX_TEXT);
 const path = text.describe('relative to the folder');
 const job = z.strictObject({ job_id: z.string().min(1).max(256) });
-const terms = z.strictObject({
-  script: text.describe('file to run, relative to the folder, with its arguments, such as "train.py --epochs 3"'),
-  machine_class: text.optional().describe('default: the first in the price list'),
-  max_runtime: z
-    .int()
-    .min(1)
-    .max(MAX_RUNTIME_SECONDS)
-    .optional()
-    .describe('time limit in seconds, which bounds the price; default 3600'),
-});
+const terms = z
+  .strictObject({
+    script: text
+      .optional()
+      .describe('file to run, relative to the folder, with its arguments, such as "train.py --epochs 3"'),
+    command: z
+      .array(z.string().max(MAX_TEXT))
+      .min(1)
+      .optional()
+      .describe('in place of script: a program and its arguments, without a shell: ["make", "all"]'),
+    machine_class: text.optional().describe('default: the first in the price list'),
+    max_runtime: z
+      .int()
+      .min(1)
+      .max(MAX_RUNTIME_SECONDS)
+      .optional()
+      .describe('time limit in seconds, which bounds the price; default 3600'),
+  })
+  .refine(({ script, command }) => (script === undefined) !== (command === undefined), {
+    error: 'must have either script or command',
+  });
 
 /** The arguments of the tools that agents can call, by name: the same in every editor and over MCP. */
 export const AGENT_TOOL_INPUTS = {
@@ -63,7 +74,7 @@ export const AGENT_TOOL_TEXTS: Readonly<Record<AgentToolName, AgentToolText>> = 
   submit_job: {
     title: 'Submit Job',
     description:
-      'Sends the folder as a job and runs a script of it on the service. Costs at most what preflight_job shows. Returns at once with the job_id; follow it with get_job. Do not repeat it after an error without checking.',
+      'Sends the folder as a job and runs a script of it, or a command in it, on the service. Costs at most what preflight_job shows. Returns at once with the job_id; follow it with get_job. Do not repeat it after an error without checking.',
     isReadOnly: false,
   },
   get_job: {

@@ -44,6 +44,8 @@ const fields = z.object({
    * are stored and shown unchanged.
    */
   state: z.string(),
+  /** The script that runs the command, as its service runs scripts only; null for other jobs. */
+  commandScript: text,
   /** Credits per minute on this machine class when the job was sent; null if it has no price or the rate card does not list it. */
   creditsPerMinute: number,
   /** Absolute path of the folder that was sent. */

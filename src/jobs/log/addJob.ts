@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { AppError } from '../../core/errors.ts';
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import { type JobRecord, newRecord } from '../ledger/record.ts';
+import { commandWords } from '../../remote/protocol/command.ts';
 import { acceptedJobId, receivedJob } from '../../remote/protocol/schemas.ts';
 import { reportedAccountId } from './otherAccount.ts';
 import { classifyFailure } from '../../core/network/classifyFailure.ts';
@@ -43,7 +44,13 @@ export async function addJob(
 
 /** A new record of a job that a service reports. @param job.folder empty if its results go nowhere yet. */
 export function reportedRecord(report: unknown, { host, jobId, folder }: AddedJob): JobRecord {
-  const { script, project, max_runtime: maxRuntime, created_at: createdAt } = receivedJob.safeParse(report).data ?? {};
+  const {
+    script,
+    command,
+    project,
+    max_runtime: maxRuntime,
+    created_at: createdAt,
+  } = receivedJob.safeParse(report).data ?? {};
   return newRecord({
     state: 'queued',
     ...patchFromJob(report),
@@ -52,6 +59,7 @@ export function reportedRecord(report: unknown, { host, jobId, folder }: AddedJo
     jobId,
     folder,
     script: script?.slice(0, SCRIPT_LIMIT) ?? `job ${jobId}`,
+    command: commandWords.safeParse(command).data ?? null,
     project: project?.slice(0, NAME_LIMIT) ?? null,
     maxRuntime: maxRuntime ?? 0,
     createdAt: timeOf(createdAt ?? undefined) ?? new Date().toISOString(),

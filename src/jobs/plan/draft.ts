@@ -5,7 +5,8 @@ import type { BatchTerms } from '../batch/batchTerms.ts';
 import type { FileChoice } from '../selection/fileTree.ts';
 import type { SelectedFolder } from '../selection/selectedFolder.ts';
 import type { Rate } from './estimate.ts';
-import { scriptPath } from '../selection/script.ts';
+import { commandTitle } from '../../remote/protocol/command.ts';
+import { scriptPath, type StartedProgram } from '../selection/script.ts';
 import { quotePath } from '../selection/scriptSuggestions.ts';
 
 /** What the caller or a profile fixes in advance. The rest comes from memory, settings or the user. */
@@ -16,6 +17,8 @@ export interface SubmitIntent extends Partial<SubmitDraft> {
 
 /** All terms of a submit, which can still be changed. */
 export interface SubmitDraft extends FileChoice, JobSubmission {
+  /** With its parameters; the title of a command. */
+  readonly script: string;
   /** Where the results go, relative to the folder; the folder itself by default. */
   readonly resultsFolder?: string;
   /** The batch script that the job comes from. */
@@ -45,6 +48,10 @@ export interface Agreement {
 export interface FolderMemory extends Partial<Pick<SubmitDraft, keyof FileChoice | TermWith<'isRemembered'>>> {
   /** The newest first. */
   readonly scripts: readonly string[];
+  /** The same of commands. */
+  readonly commands?: readonly (readonly string[])[];
+  /** Whether the last submit ran the first of the commands. */
+  readonly ranCommand?: boolean;
   /** The list of packages that is installed. */
   readonly packages?: string;
   /** Present after the user turned off the question. */
@@ -73,22 +80,38 @@ export function withPackages({ venv: before, ...rest }: SubmitDraft, list: strin
   return Object.keys(venv).length === 0 ? rest : { ...rest, venv };
 }
 
-/** The script line of the intent or of the last submit; undefined if the user must choose one. */
-export function findScript(
-  { script, file }: SubmitIntent,
+/** What the intent or the last submit runs; undefined if the user must choose. */
+export function findStarted(
+  { script, command, file }: SubmitIntent,
   { root, scripts: { recent } }: Pick<SelectedFolder, 'root' | 'scripts'>,
-  { scripts }: Pick<FolderMemory, 'scripts'>,
-): string | undefined {
-  if (script !== undefined) return script;
+  { scripts, commands = [], ranCommand = false }: Pick<FolderMemory, 'scripts' | 'commands' | 'ranCommand'>,
+): StartedProgram | undefined {
+  if (command !== undefined) return startedCommand(command);
+  if (script !== undefined) return { script };
   const path = file === undefined ? undefined : pathInside(root, file);
   // A file that was submitted before gets its earlier parameters.
-  if (path) return scripts.find((line) => scriptPath(line) === path) ?? quotePath(path);
+  if (path) return { script: scripts.find((line) => scriptPath(line) === path) ?? quotePath(path) };
+  const [lastCommand] = commands;
+  if (ranCommand && lastCommand !== undefined) return startedCommand(lastCommand);
   const [last] = scripts;
-  return last === recent[0] ? last : undefined;
+  return last !== undefined && last === recent[0] ? { script: last } : undefined;
 }
 
-/** The first draft of a submit: the intent, else the stored terms, else the defaults. */
-export function firstDraft(intent: SubmitIntent, script: string, { memory, defaults, rates }: UsualTerms): SubmitDraft {
+/** A command with its title. */
+export function startedCommand(command: readonly string[]): StartedProgram {
+  return { script: commandTitle(command), command };
+}
+
+/**
+ * The first draft of a submit: the intent, else the stored terms, else the defaults.
+ *
+ * @param program what runs, unless the intent says that.
+ */
+export function firstDraft(
+  intent: SubmitIntent,
+  program: StartedProgram,
+  { memory, defaults, rates }: UsualTerms,
+): SubmitDraft {
   // With a single machine class there is nothing to choose.
   const onlyClass = rates.length === 1 ? rates[0]?.machineClass : undefined;
   // The last class may not exist on a host that was selected since.
@@ -101,9 +124,13 @@ export function firstDraft(intent: SubmitIntent, script: string, { memory, defau
     rememberedTerms({ ...memory, machineClass: undefined }),
     { project: defaults.project },
   );
+  const { script: line, command: words, ...others } = terms;
+  const { script, command } =
+    words !== undefined ? startedCommand(words) : line !== undefined ? { script: line } : program;
   return {
-    ...terms,
+    ...others,
     script,
+    ...(command && { command }),
     maxRuntime: terms.maxRuntime ?? defaults.maxRuntime,
     include: intent.include ?? memory.include ?? [],
     exclude: intent.exclude ?? memory.exclude ?? [],
@@ -112,12 +139,12 @@ export function firstDraft(intent: SubmitIntent, script: string, { memory, defau
   };
 }
 
-/** What to store about a draft that was sent, except its script. @param before what was stored before. */
+/** What to store about a draft that was sent, except what it runs. @param before what was stored before. */
 export function memoryOf(
   draft: SubmitDraft,
   agreement: Agreement | undefined,
   before: Partial<Pick<SubmitDraft, TermWith<'isRemembered'>>> = {},
-): Omit<FolderMemory, 'scripts'> {
+): Omit<FolderMemory, 'scripts' | 'commands' | 'ranCommand'> {
   const { include, exclude, venv, batch } = draft;
   const packages = venv?.['requirements'];
   // The terms of a batch script are in the script.

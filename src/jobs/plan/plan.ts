@@ -34,6 +34,8 @@ export interface SubmitPlan {
   readonly draft: SubmitDraft;
   /** The command line that is sent: that of the draft, or of what starts its flow. */
   readonly script: string;
+  /** The script that is sent to run the command, as the service runs scripts only. */
+  readonly commandScript?: string | undefined;
   /** The files to send; `selection.root` is the folder. */
   readonly selection: SelectedFolder;
   readonly rates: readonly Rate[];

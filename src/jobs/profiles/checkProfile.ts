@@ -1,5 +1,6 @@
 import { messageOf } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
+import { commandFile } from '../selection/commandFile.ts';
 import { scriptPath } from '../selection/script.ts';
 import { hostOfProfile } from './profileConsent.ts';
 import type { NamedProfile, ProfileProblem } from './profileFile.ts';
@@ -33,12 +34,21 @@ export async function checkProfile(
     host = undefined;
     warn('service', messageOf(error));
   }
-  const { machineClass, script } = profile;
+  const { machineClass, script, command } = profile;
   const classes = host === undefined ? undefined : classesOf(host);
   if (machineClass !== undefined && !machineClass.includes('${') && classes?.includes(machineClass) === false) {
     warn('machineClass', `Machine class "${machineClass}" does not exist there. Available: ${classes.join(', ')}.`);
   }
-  const path = scriptPath(script);
-  if (!path.includes('${') && !(await hasFile(path))) warn('script', `${path} does not exist in this folder.`);
+  const [field, paths] =
+    script === undefined ? (['command', pathsOf(command ?? [])] as const) : (['script', [scriptPath(script)]] as const);
+  const [path] = paths;
+  const isThere = await Promise.all(paths.map(async (each) => each.includes('${') || hasFile(each)));
+  if (path !== undefined && !isThere.includes(true)) warn(field, `${path} does not exist in this folder.`);
   return warnings;
+}
+
+/** Where the file of a command may be; empty if it needs none. */
+function pathsOf(command: readonly string[]): readonly string[] {
+  const file = commandFile(command);
+  return file?.isRequired === true ? file.paths : [];
 }

@@ -31,7 +31,8 @@ export const matrix = z
 export type Matrix = Readonly<z.output<typeof matrix>>;
 
 interface MatrixProfile extends TermTexts {
-  readonly script: string;
+  readonly script?: string | undefined;
+  readonly command?: readonly string[] | undefined;
   readonly arguments?: readonly string[] | undefined;
   readonly environment?: Readonly<Record<string, string>> | undefined;
   readonly matrix?: Matrix | undefined;
@@ -42,9 +43,13 @@ interface MatrixProfile extends TermTexts {
 /** Reports a matrix that is too large, and parameters that are read but not declared or declared but not read. */
 export function checkMatrix(profile: MatrixProfile, context: z.RefinementCtx): void {
   const report = (path: PropertyKey[], message: string): void => context.addIssue({ code: 'custom', path, message });
-  const { script, arguments: words = [], environment = {} } = profile;
+  const { script, command = [], arguments: words = [], environment = {} } = profile;
+  if (script === undefined && profile.command === undefined) report([], 'Must have "script" or "command".');
+  if (script !== undefined && profile.command !== undefined) report(['command'], 'Cannot be used with "script".');
+  if (script === undefined && profile.arguments !== undefined) report(['arguments'], 'Has no effect without "script".');
   const texts: readonly (readonly [PropertyKey[], string])[] = [
-    [['script'], script],
+    ...(script === undefined ? [] : [[['script'], script] satisfies [PropertyKey[], string]]),
+    ...command.map((word, index): [PropertyKey[], string] => [['command', index], word]),
     ...words.map((word, index): [PropertyKey[], string] => [['arguments', index], word]),
     ...termTexts(profile).map(([name, text]): [PropertyKey[], string] => [[name], text]),
     ...Object.entries(environment).map(([name, text]): [PropertyKey[], string] => [['environment', name], text]),

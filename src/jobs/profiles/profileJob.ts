@@ -30,23 +30,27 @@ export interface ProfileJob extends AccountLists {
 
 /** The user's changes to the values of a profile. */
 export interface ProfileChanges {
-  /** Replaces the script and the arguments. */
+  /** Replaces the script and the arguments, or the command. */
   readonly script?: string | undefined;
+  /** The same. */
+  readonly command?: readonly string[] | undefined;
   /** Parameters that have one value instead of those of the matrix. */
   readonly parameters?: JobParameters;
 }
 
 /** The jobs of a profile. @throws AppError `bad-input` for a parameter that its matrix does not have. */
 export function profileJob({ name, profile }: NamedProfile, changes: ProfileChanges = {}): ProfileJob {
-  const { script, parameters = {} } = changes;
+  const { parameters = {} } = changes;
   const matrix = { ...profile.matrix };
   for (const [parameter, value] of Object.entries(parameters)) {
     if (!Object.hasOwn(matrix, parameter)) throw unknownParameter(name, parameter, Object.keys(matrix));
     matrix[parameter] = [value];
   }
-  const { script: line, arguments: words = [], environment = {}, service } = profile;
+  const { environment = {}, service } = profile;
+  const isReplaced = changes.script !== undefined || changes.command !== undefined;
+  const { script: line = '', arguments: words = [], command } = profile;
   const texts = [
-    ...(script === undefined ? [line, ...words] : []),
+    ...(isReplaced ? [] : (command ?? [line, ...words])),
     ...termTexts(profile).map(([, text]) => text),
     ...Object.values(environment),
   ];
@@ -74,7 +78,11 @@ export function profileJob({ name, profile }: NamedProfile, changes: ProfileChan
       return {
         ...Object.fromEntries(terms.filter(([, value]) => value !== undefined)),
         ...Object.fromEntries(expanded),
-        script: script ?? commandLine(),
+        ...(isReplaced
+          ? changedProgram(changes)
+          : command
+            ? { command: command.map(expand) }
+            : { script: commandLine() }),
         include,
         exclude,
         ...(Object.keys(venv).length > 0 && { venv }),
@@ -85,6 +93,10 @@ export function profileJob({ name, profile }: NamedProfile, changes: ProfileChan
       };
     },
   };
+}
+
+function changedProgram({ script, command }: ProfileChanges): Pick<SubmitIntent, 'script' | 'command'> {
+  return command === undefined ? { script } : { command };
 }
 
 function unknownParameter(profile: string, name: string, parameters: readonly string[]): AppError {

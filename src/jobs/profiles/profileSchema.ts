@@ -51,7 +51,22 @@ const { maxRuntime, machineClass, project, ...otherTerms } = termFields();
 /** A job with a name, as written in the file. */
 const profile = z
   .strictObject({
-    script: oneLine('The file to run, with arguments if you like, as in a terminal: "train.py --epochs 3".'),
+    script: oneLine('The file to run, with arguments if you like, as in a terminal: "train.py --epochs 3".').optional(),
+    command: z
+      .array(
+        matching(
+          new RegExp(`^(?:[^$\\0]|${VARIABLE})*$`),
+          'Its variables are ${env:NAME}, ${matrix:NAME}, ${workspaceFolder} and ${file}.',
+          'The program, or one argument; spaces need no quotes.',
+          32_000,
+        ),
+      )
+      .min(1)
+      .max(MOST_ITEMS)
+      .describe(
+        'What runs in place of a script: a program and its arguments, without a shell: ["torchrun", "--nproc-per-node", "2", "train.py"].',
+      )
+      .optional(),
     arguments: z
       .array(oneLine('One argument; spaces need no quotes.', ''))
       .max(MOST_ITEMS)

@@ -13,7 +13,7 @@ import { isOver, isUnpriced, type JobRecord } from '../ledger/record.ts';
 import type { SeriesData } from '../metrics/series.ts';
 import type { UsageName } from '../metrics/usageSeries.ts';
 import { describeCommit } from './describeJob.ts';
-import { scriptArguments, scriptPath, shownScript } from '../selection/script.ts';
+import { startedArguments, startedName } from '../selection/script.ts';
 import { describeForecast, describeUsed } from '../plan/estimate.ts';
 import type { JobPage } from './jobPage.ts';
 import { describeWaiting } from './waitingText.ts';
@@ -49,8 +49,8 @@ export function describeFacts(record: JobRecord, state: string, now: number): re
     [l10n.t('state'), state],
     [l10n.t('reason'), describeWaiting(record.reason, now) ?? record.reason],
     [l10n.t('exit'), record.exitCode === null ? null : String(record.exitCode)],
-    [l10n.t('script'), scriptPath(shownScript(record.script))],
-    [l10n.t('arguments'), scriptArguments(record.script)],
+    [record.command === null ? l10n.t('script') : l10n.t('command'), startedName(record)],
+    [l10n.t('arguments'), startedArguments(record)],
     [l10n.t('project'), record.project],
     [l10n.t('folder'), record.folder],
     [l10n.t('commit'), describeCommit(record)],

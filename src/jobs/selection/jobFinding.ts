@@ -13,6 +13,7 @@ export interface JobFinding extends ScriptProblem {
     | 'volumes'
     | 'packages'
     | 'script'
+    | 'command'
     | 'line-ends'
     | 'left-out-read'
     | 'outside-read'

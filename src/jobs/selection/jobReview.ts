@@ -1,38 +1,92 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { normalize } from 'node:path/posix';
 import * as l10n from '@vscode/l10n';
-import type { Exclusion, ExclusionReason, SelectedFile, Selection } from '../../workspace/select/selection.ts';
-import type { JobFinding } from './jobFinding.ts';
-import { reviewPackages } from './packageReview.ts';
-import { lineEndFindings, readScriptHead, type ScriptHead } from './scriptHead.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { readStart } from '../../workspace/files/boundedRead.ts';
+import type { Exclusion, ExclusionReason, SelectedFile, Selection } from '../../workspace/select/selection.ts';
 import { describeExclusion } from './exclusions.ts';
-import { placeOfMachinePath } from './machinePaths.ts';
-import { findScriptProblem, scriptPath } from './script.ts';
+import type { JobFinding } from './jobFinding.ts';
+import { isMachinePath, placeOfMachinePath } from './machinePaths.ts';
+import { commandFile } from './commandFile.ts';
+import { findProblem, scriptPath, type StartedProgram } from './script.ts';
 import { guessReads, type PathRead } from './sourceReads.ts';
+import { reviewPackages } from './packageReview.ts';
+import { lineEndFindings, readScriptHead, type ScriptHead } from './scriptHead.ts';
 
 const MAX_SOURCES = 50;
 const MAX_SOURCE_BYTES = 256 * 1024;
 const MAX_READS = 5;
-
+const MAX_PATH_CHARACTERS = 300;
 // No program reads these on purpose, and installed packages are found elsewhere.
 const NEVER_READ: ReadonlySet<ExclusionReason> = new Set(['git', 'cache', 'venv', 'name', 'special']);
 
-/** What a job runs and installs. */
-export interface ReviewedJob {
-  readonly script: string;
-  readonly venv?: Readonly<Record<string, unknown>> | undefined;
+/** The file of the folder that a job starts with; undefined if a command runs none, or that is not known. */
+export function startedFile(
+  { files }: Pick<Selection, 'files'>,
+  { script, command }: StartedProgram,
+): string | undefined {
+  if (command === undefined) return scriptPath(script);
+  const { paths = [] } = commandFile(command) ?? {};
+  return paths.find((path) => files.some((file) => file.path === path));
 }
 
-/** What is known about a job from the files to send. */
-export interface JobReview {
-  /** What is wrong with the script, or with the files it seems to read. */
-  readonly findings: readonly JobFinding[];
-  /** What is wrong with the lists of its packages, for a service that installs them as ours does. */
-  readonly packageFindings: readonly JobFinding[];
-  /** Undefined if the script is not among the files. */
-  readonly start: ScriptHead | undefined;
+/**
+ * Checks that the files to send contain what the job runs, and guesses from its source, and from the code it imports, whether it reads files
+ * that are left out or outside of the folder, or by absolute paths. At most 50 files are read, 256 KiB of each.
+ */
+export async function reviewScript(selection: Selection, job: StartedProgram): Promise<readonly JobFinding[]> {
+  const { command } = job;
+  const problem = findProblem(selection, job);
+  if (problem !== undefined)
+    return [{ type: command === undefined ? 'script' : 'command', severity: 'error', ...problem }];
+  const excluded = selection.excluded.filter(({ reason }) => !NEVER_READ.has(reason));
+  const words = command === undefined ? [] : await findNamed(selection, excluded, command);
+  const main = startedFile(selection, job);
+  const reads = main === undefined ? [] : await findReads(selection, excluded, main);
+  return [...words, ...reads].slice(0, MAX_READS);
+}
+
+/** The files that the arguments of a command name, and that are not sent. */
+async function findNamed(
+  { root, files }: Selection,
+  excluded: readonly Exclusion[],
+  [, ...args]: readonly string[],
+): Promise<readonly JobFinding[]> {
+  const rules = new Map(excluded.map((exclusion) => [exclusion.path, exclusion]));
+  const findings = new Map<string, JobFinding>();
+  for (const word of args) {
+    // As in `--data=a.csv` and `data=a.csv`.
+    const path = word.slice(word.indexOf('=') + 1);
+    if (path.length > MAX_PATH_CHARACTERS || findings.has(path)) continue;
+    if (isMachinePath(path)) {
+      const place = await placeOfMachinePath(root, path);
+      if (place === undefined) continue;
+      const isSent = place === '' || (place !== null && isAmong(files, place));
+      findings.set(path, {
+        type: 'absolute-path',
+        severity: 'warning',
+        summary: printableLine(l10n.t('The command names {0}, a path on this machine', path)),
+        detail: printableLine(whereOnOtherMachine(isSent ? place : null)),
+      });
+      continue;
+    }
+    const leftOut = await findLeftOut(root, rules, {
+      line: 0,
+      isImport: false,
+      paths: [normalize(path).replace(/\/$/, '')],
+    });
+    if (leftOut === undefined) continue;
+    findings.set(path, {
+      type: 'left-out-read',
+      severity: 'warning',
+      summary: printableLine(l10n.t('The command names {0}, which is left out', path)),
+      detail: printableLine(
+        `${l10n.t('Reason: {0}.', describeExclusion(leftOut.exclusion))} ${remedyOf(leftOut.exclusion)}`,
+      ),
+    });
+  }
+  return [...findings.values()];
 }
 
 /** What a file that is sent seems to read. */
@@ -40,28 +94,6 @@ interface Guess {
   readonly reader: string;
   readonly line: number;
   readonly path: string;
-}
-
-/** Compares a job with the files to send. */
-export async function reviewJob(selection: Selection, { script, venv }: ReviewedJob): Promise<JobReview> {
-  const [findings, packageFindings, start] = await Promise.all([
-    reviewScript(selection, script),
-    reviewPackages(selection, venv),
-    readScriptHead(selection, script),
-  ]);
-  return { findings: [...findings, ...(start ? lineEndFindings(start) : [])], packageFindings, start };
-}
-
-/**
- * Checks that the files to send contain the script, and guesses from its source, and from the code it imports, whether it reads files
- * that are left out or outside of the folder, or by absolute paths. At most 50 files are read, 256 KiB of each.
- */
-export async function reviewScript(selection: Selection, script: string): Promise<readonly JobFinding[]> {
-  const problem = findScriptProblem(selection, script);
-  if (problem !== undefined) return [{ type: 'script', severity: 'error', ...problem }];
-  const excluded = selection.excluded.filter(({ reason }) => !NEVER_READ.has(reason));
-  const reads = await findReads(selection, excluded, scriptPath(script));
-  return reads.slice(0, MAX_READS);
 }
 
 async function findReads(
@@ -150,35 +182,64 @@ function describeRead({ reader, line, path }: Guess, exclusion: Exclusion | unde
     };
   }
   const reason = l10n.t('Reason: {0}.', describeExclusion(exclusion));
-  const remedy =
-    exclusion.reason === 'secret'
-      ? l10n.t('Secrets are not sent unless you include them.')
-      : l10n.t('Include the file if the job needs it.');
   return {
     type: 'left-out-read',
     severity: 'warning',
     summary: printableLine(l10n.t('{0} may read {1}, which is left out', reader, path)),
-    detail: printableLine(`${reason} ${guess} ${remedy}`),
+    detail: printableLine(`${reason} ${guess} ${remedyOf(exclusion)}`),
   };
+}
+
+function remedyOf({ reason }: Exclusion): string {
+  return reason === 'secret'
+    ? l10n.t('Secrets are not sent unless you include them.')
+    : l10n.t('Include the file if the job needs it.');
 }
 
 /** @param place where the path is in the folder; null if it is not sent. */
 function describeMachinePath({ reader, line, path }: Guess, place: string | null): JobFinding {
-  const where =
-    place === null
-      ? l10n.t('It is not sent, so a job on another machine does not have it.')
-      : place === ''
-        ? l10n.t('In a job on another machine, the folder has another path.')
-        : l10n.t('In a job on another machine, its path is {0}.', place);
   return {
     type: 'absolute-path',
     severity: 'warning',
     summary: printableLine(l10n.t('{0} may read {1}, a path on this machine', reader, path)),
-    detail: printableLine(`${where} ${l10n.t('This is a guess from line {0}.', line)}`),
+    detail: printableLine(`${whereOnOtherMachine(place)} ${l10n.t('This is a guess from line {0}.', line)}`),
   };
+}
+
+function whereOnOtherMachine(place: string | null): string {
+  if (place === null) return l10n.t('It is not sent, so a job on another machine does not have it.');
+  if (place === '') return l10n.t('In a job on another machine, the folder has another path.');
+  return l10n.t('In a job on another machine, its path is {0}.', place);
 }
 
 async function readSource(root: string, { path, source }: SelectedFile): Promise<string> {
   // Packing reports files that cannot be read.
   return (await readStart(source ?? join(root, path), MAX_SOURCE_BYTES))?.toString('utf8') ?? '';
+}
+
+/** What a job runs and installs. */
+export interface ReviewedJob extends StartedProgram {
+  readonly venv?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** What is known about a job from the files to send. */
+export interface JobReview {
+  /** What is wrong with the script, or with the files it seems to read. */
+  readonly findings: readonly JobFinding[];
+  /** What is wrong with the lists of its packages, for a service that installs them as ours does. */
+  readonly packageFindings: readonly JobFinding[];
+  /** Undefined for a command, and if the script is not among the files. */
+  readonly start: ScriptHead | undefined;
+}
+
+/** Compares a job with the files to send. */
+export async function reviewJob(selection: Selection, job: ReviewedJob): Promise<JobReview> {
+  const [findings, packageFindings, head] = await Promise.all([
+    reviewScript(selection, job),
+    reviewPackages(selection, job.venv),
+    readScriptHead(selection, startedFile(selection, job)),
+  ]);
+  // A command names its program itself.
+  const start = job.command === undefined ? head : undefined;
+  return { findings: [...findings, ...(head ? lineEndFindings(head) : [])], packageFindings, start };
 }

@@ -5,6 +5,7 @@ import { editDistance } from '../../core/text/similar.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { splitWords } from '../../core/text/splitWords.ts';
 import type { ExclusionReason, Selection } from '../../workspace/select/selection.ts';
+import { commandFile, programFile } from './commandFile.ts';
 import { describeExclusion } from './exclusions.ts';
 
 const MAX_SUGGESTIONS = 3;
@@ -40,9 +41,38 @@ export function shownScript(script: string): string {
   return script.replace(FLOW_START, '$1');
 }
 
+/** What a job runs, without the parameters of a script: `train.py`, and a command as a whole. */
+export function startedName({ script, command }: RecordedProgram): string {
+  const shown = shownScript(script);
+  return command === null ? scriptPath(shown) || shown : script;
+}
+
+/** The parameters of a script; empty for a command, whose name has them. */
+export function startedArguments({ script, command }: RecordedProgram): string {
+  return command === null ? scriptArguments(script) : '';
+}
+
+/** What a job runs, as it is recorded. */
+interface RecordedProgram {
+  readonly script: string;
+  readonly command: readonly string[] | null;
+}
+
 /** The parameters in a script line, unchanged: `--epochs 3`. */
 export function scriptArguments(script: string): string {
   return script.replace(FIRST_WORD, '').trim();
+}
+
+type HowToInclude = (path: string) => string;
+
+const includeOrChange: HowToInclude = () => l10n.t('Include it, or change the rule.');
+
+/** What a job starts with. */
+export interface StartedProgram {
+  /** With its arguments; the title of a command. */
+  readonly script: string;
+  /** What runs in place of the script. */
+  readonly command?: readonly string[] | undefined;
 }
 
 /** Why a job cannot run its script, before anything is uploaded. */
@@ -61,7 +91,7 @@ export interface ScriptProblem {
 export function findScriptProblem(
   selection: Selection,
   script: string,
-  howToInclude: (path: string) => string = () => l10n.t('Include it, or change the rule.'),
+  howToInclude: HowToInclude = includeOrChange,
 ): ScriptProblem | undefined {
   const path = scriptPath(script);
   if (path === '') {
@@ -76,6 +106,42 @@ export function findScriptProblem(
       detail: l10n.t('Add the other quote, or write {0} before this one.', '\\'),
     };
   }
+  const written = FIRST_WORD.exec(script)?.[0].trim() ?? '';
+  // Whoever knows Windows separates folders by what escapes here.
+  return findMissingFile(selection, path, { wanted: written.includes('\\') ? written : path, howToInclude });
+}
+
+/** Why what a job runs is not among the files to send: as `findScriptProblem`, and for a command as far as the file that it runs is known. */
+export function findProblem(
+  selection: Selection,
+  { script, command }: StartedProgram,
+  howToInclude?: HowToInclude,
+): ScriptProblem | undefined {
+  return command === undefined
+    ? findScriptProblem(selection, script, howToInclude)
+    : findCommandProblem(selection, command, howToInclude);
+}
+
+function findCommandProblem(
+  selection: Selection,
+  words: readonly string[],
+  howToInclude: HowToInclude = includeOrChange,
+): ScriptProblem | undefined {
+  for (const { paths, isRequired } of [programFile(words), commandFile(words)].filter((file) => file !== undefined)) {
+    if (!isRequired || selection.files.some((file) => paths.includes(file.path))) continue;
+    const [first = ''] = paths;
+    const path = paths.find((each) => excludedBy(selection.excluded, each) !== undefined) ?? first;
+    return findMissingFile(selection, path, { wanted: path, howToInclude });
+  }
+  return undefined;
+}
+
+/** @param wanted what the user wrote, for close matches. */
+function findMissingFile(
+  selection: Selection,
+  path: string,
+  { wanted, howToInclude }: { readonly wanted: string; readonly howToInclude: HowToInclude },
+): ScriptProblem | undefined {
   if (selection.files.length === 0) {
     const summary = l10n.t('No file in {0} is selected', printableLine(selection.root));
     return { summary, detail: l10n.t('Include the files that the job needs.') };
@@ -88,9 +154,7 @@ export function findScriptProblem(
     const why = printableLine(describeExclusion(exclusion));
     return { summary: l10n.t('{0} is left out', name), detail: `${l10n.t('Reason: {0}.', why)}${remedy}` };
   }
-  const firstWord = FIRST_WORD.exec(script)?.[0].trim() ?? '';
-  // Whoever knows Windows separates folders by what escapes here.
-  const close = closeMatches(firstWord.includes('\\') ? firstWord : path, selection);
+  const close = closeMatches(wanted, selection);
   const anyOf = new Intl.ListFormat(l10n.t('en-GB'), { type: 'disjunction' });
   const detail =
     close.length === 0
@@ -107,12 +171,12 @@ export function excludedBy(excluded: Selection['excluded'], path: string): Selec
   );
 }
 
-/** @throws AppError `bad-input` for an empty script or an open quote, and `missing` for what else `findScriptProblem` finds. */
-export function requireScript(...parameters: Parameters<typeof findScriptProblem>): void {
-  const problem = findScriptProblem(...parameters);
+/** @throws AppError `bad-input` for an empty script or an open quote, and `missing` for what else `findProblem` finds. */
+export function requireProgram(...parameters: Parameters<typeof findProblem>): void {
+  const problem = findProblem(...parameters);
   if (problem === undefined) return;
-  const [, script] = parameters;
-  const isReadable = scriptPath(script) !== '' && splitWords(script) !== undefined;
+  const [, { script, command }] = parameters;
+  const isReadable = command !== undefined || (scriptPath(script) !== '' && splitWords(script) !== undefined);
   const code = isReadable ? 'missing' : 'bad-input';
   throw new AppError(code, l10n.t('{0}, so nothing was sent. {1}', problem.summary, problem.detail));
 }

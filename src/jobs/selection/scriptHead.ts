@@ -6,7 +6,6 @@ import { kindOfFile, kindOfProgram, type ScriptKind } from '../../workspace/scri
 import { readShebang } from '../../workspace/scripts/shebang.ts';
 import type { Selection } from '../../workspace/select/selection.ts';
 import type { JobFinding } from './jobFinding.ts';
-import { scriptPath } from './script.ts';
 
 const MAX_READ_BYTES = 256 * 1024;
 const NUL = 0;
@@ -25,12 +24,12 @@ export interface ScriptHead {
   readonly lines: number;
 }
 
-/** Reads the start of a script; undefined if it is not among the files to send, or cannot be read. */
+/** Reads the start of a script, by its path in the folder; undefined if it is not among the files to send, or cannot be read. */
 export async function readScriptHead(
   { root, files }: Pick<Selection, 'root' | 'files'>,
-  script: string,
+  path: string | undefined,
 ): Promise<ScriptHead | undefined> {
-  const path = scriptPath(script);
+  if (path === undefined) return undefined;
   const file = files.find((each) => each.path === path);
   const start = file && (await readStart(file.source ?? join(root, path), MAX_READ_BYTES));
   if (file === undefined || start === undefined) return undefined;

@@ -1,4 +1,5 @@
 import { extname } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { shellWord } from '../../core/text/shellWord.ts';
 import { isBatchScriptName, kindOfFile } from '../../workspace/scripts/scriptKinds.ts';
 import { scriptPath } from './script.ts';
@@ -44,7 +45,10 @@ export function quotePath(path: string): string {
   return /[\s']/.test(path) ? `"${path}"` : path;
 }
 
-/** The recent command lines, with this one first. */
-export function remember(recent: readonly string[], line: string): string[] {
-  return [line, ...recent.filter((other) => other !== line)].slice(0, MAX_RECENT);
+/** The recent script lines or commands, with this one first. */
+export function remember<Started extends string | readonly string[]>(
+  recent: readonly Started[],
+  started: Started,
+): readonly Started[] {
+  return [started, ...recent.filter((other) => !isDeepStrictEqual(other, started))].slice(0, MAX_RECENT);
 }

@@ -10,7 +10,7 @@ import { readSegments, writeSegments } from '../archives/archiveSegments.ts';
 import { type PackedFiles, readArchiveManifest } from '../archives/archives.ts';
 import { listLevel, type TreeLevel } from './fileTree.ts';
 import { type JobReview, type ReviewedJob, reviewJob } from './jobReview.ts';
-import { requireScript } from './script.ts';
+import { requireProgram } from './script.ts';
 import { type SelectedFolder, summarizeSelection } from './selectedFolder.ts';
 
 export interface SelectFolderOptions extends SelectOptions {
@@ -73,7 +73,7 @@ export class Selections {
 
   /** Throws as the function `checkScript` does. */
   async checkScript(id: string, script: string): Promise<void> {
-    requireScript(this.#get(id).selection, script);
+    requireProgram(this.#get(id).selection, { script });
   }
 
   /** As the function `reviewJob`. */

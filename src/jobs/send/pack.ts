@@ -43,7 +43,10 @@ export async function packFolder(
   const [first] = plans;
   if (first === undefined) throw new AppError('bad-input', 'There are no jobs, so nothing was sent.');
   const { selection, maxUploadBytes } = first;
-  for (const script of new Set(plans.map((plan) => plan.script))) await selections.checkScript(selection.id, script);
+  const scripts = plans.map(({ draft, script, commandScript }) =>
+    draft.command === undefined ? script : commandScript,
+  );
+  for (const script of new Set(scripts)) if (script !== undefined) await selections.checkScript(selection.id, script);
   if (!plans.every(({ draft: { maxRuntime } }) => maxRuntime >= 1 && Number.isFinite(maxRuntime))) {
     throw new AppError('bad-input', 'The time limit must be at least 1 second.');
   }
@@ -102,7 +105,7 @@ export async function sendPlan(
 /** The record of a job that is about to be sent. */
 export function recordOf(
   id: string,
-  { host, accountId, draft, script, selection, estimate }: SubmitPlan,
+  { host, accountId, draft, script, commandScript, selection, estimate }: SubmitPlan,
   packed: PackedFolder & Pick<JobRecord, 'archive'>,
 ): JobRecord {
   // What is not a field of a record is dropped.
@@ -114,6 +117,7 @@ export function recordOf(
     host,
     account: accountId,
     script,
+    commandScript,
     state: 'sending',
     maxRuntime: Math.trunc(draft.maxRuntime),
     folder: selection.root,

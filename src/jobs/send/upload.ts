@@ -172,7 +172,8 @@ async function post(
   { path, part }: Body,
   { signal, onPhase, onProgress }: Omit<UploadOptions, 'usesContents'> & { readonly onProgress: Progress },
 ): Promise<UploadEnd> {
-  const { script, maxRuntime } = draft;
+  const { maxRuntime, commandScript } = draft;
+  const started = commandScript === null ? { script: draft.script } : { script: commandScript, command: null };
   const isCancelled = (): boolean => signal?.aborted === true;
   let offset: number | undefined;
   let wasSentCompletely = false;
@@ -183,7 +184,7 @@ async function post(
     try {
       const answer = await service.submitJob(
         path,
-        { ...statedTerms(draft), script, maxRuntime },
+        { ...statedTerms({ ...draft, ...started }), maxRuntime },
         {
           idempotencyKey: draft.id,
           ...(part === 'contents' && { part }),

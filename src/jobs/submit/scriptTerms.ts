@@ -6,7 +6,7 @@ import { readBatchScript } from '../batch/batchScript.ts';
 import type { SubmitDraft } from '../plan/draft.ts';
 import { batchProfile } from '../profiles/batchProfile.ts';
 import type { ProfileJob } from '../profiles/profileJob.ts';
-import { scriptPath } from '../selection/script.ts';
+import { scriptPath, type StartedProgram } from '../selection/script.ts';
 
 /** The job that the `#SBATCH` lines of a script describe; undefined for other scripts. @throws AppError as `readBatchScript` does. */
 export async function readBatch(folder: string, script: string): Promise<ProfileJob | undefined> {
@@ -17,9 +17,11 @@ export async function readBatch(folder: string, script: string): Promise<Profile
   return text === undefined ? undefined : batchProfile({ path, text, folder, script });
 }
 
-/** A draft with another script, and with the terms of its `#SBATCH` lines. */
-export async function withScript(folder: string, draft: SubmitDraft, script: string): Promise<SubmitDraft> {
-  const { batch: _, ...rest } = draft;
+/** A draft that runs something else, with the terms of the `#SBATCH` lines of a script. */
+export async function withStarted(folder: string, draft: SubmitDraft, program: StartedProgram): Promise<SubmitDraft> {
+  const { batch: _1, command: _2, ...rest } = draft;
+  const { script, command } = program;
+  if (command !== undefined) return { ...rest, script, command };
   const job = await readBatch(folder, script);
   const { batch, ...terms } = job?.terms({ env: {}, file: undefined }) ?? {};
   if (job === undefined || batch === undefined) return { ...rest, script };

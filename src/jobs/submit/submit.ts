@@ -1,4 +1,8 @@
+import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import { COMMAND_FEATURE } from '../../remote/protocol/command.ts';
+import { readFeatures } from '../plan/serviceLimits.ts';
 import type { SelectedFile } from '../../workspace/files/selectedFile.ts';
 import { accountLists, type JobSubmission, statedTerms } from '../../remote/protocol/jobTerms.ts';
 import { batchFindings } from '../batch/batchTerms.ts';
@@ -26,13 +30,15 @@ import type { ProfileJob } from '../profiles/profileJob.ts';
 import type { FileChoice } from '../selection/fileTree.ts';
 import type { JobFinding } from '../selection/jobFinding.ts';
 import type { JobReview, ReviewedJob } from '../selection/jobReview.ts';
-import { scriptArguments, scriptPath } from '../selection/script.ts';
+import { scriptArguments, scriptPath, type StartedProgram } from '../selection/script.ts';
 import type { SelectedFolder } from '../selection/selectedFolder.ts';
 import { type SendPlanDeps, sendPlan } from '../send/pack.ts';
 import { resubmitJob } from '../send/resubmit.ts';
 import type { SendDeps, SubmitOptions } from '../send/send.ts';
 import { createSweep } from '../sweeps/createSweep.ts';
 import type { Sweep } from '../sweeps/sweep.ts';
+import { requireCommand } from '../selection/commandLine.ts';
+import { CommandScripts } from './commandScripts.ts';
 import { readBatch } from './scriptTerms.ts';
 
 /** What is to be submitted of a folder whose files are selected. */
@@ -40,8 +46,8 @@ export interface SubmitRequest {
   readonly choice: FileChoice;
   /** The files of the choice. */
   readonly selection: SelectedFolder;
-  /** Undefined if the user must choose one. */
-  readonly script: string | undefined;
+  /** What runs, unless the terms say that; undefined if the user must choose. */
+  readonly program: StartedProgram | undefined;
   /** The profile or batch script; undefined if the script may be one. */
   readonly job: ProfileJob | undefined;
   /** What the caller and the profile fix for a job. */
@@ -73,8 +79,8 @@ export interface SubmitFolder {
 
 /** What the user is asked. */
 export interface SubmitQuestions {
-  /** Which script runs; undefined if the user cancels. */
-  chooseScript(selection: SelectedFolder): Promise<string | undefined>;
+  /** What runs; undefined if the user cancels. */
+  chooseProgram(selection: SelectedFolder): Promise<StartedProgram | undefined>;
   /** Whether the profiles of the folder may do this from now on, which the sentence describes. */
   allowProfile(sentence: string, access: ProfileAccess): Promise<boolean>;
   /** The plans to send, which the user may have changed; undefined if the user cancels. Errors among the findings may be refused here. */
@@ -131,9 +137,9 @@ export async function submitJobs(
   service: SubmitService,
   questions: SubmitQuestions,
 ): Promise<SubmittedJobs | undefined> {
-  const script = request.script ?? (await questions.chooseScript(request.selection));
-  if (script === undefined) return undefined;
-  await using jobs = await reviewJobs({ ...request, script }, folder);
+  const program = request.program ?? (await questions.chooseProgram(request.selection));
+  if (program === undefined) return undefined;
+  await using jobs = await reviewJobs({ ...request, program }, folder);
   const access = await agree(request, service, questions);
   if (access === 'refused') return undefined;
   const target = await service.target(jobs.drafts);
@@ -185,20 +191,32 @@ export async function submitStored(
  * Reads what the jobs of a request are, and compares them with the files to send. Asks no service.
  *
  * @throws AppError `bad-input` for a batch script that sbatch would refuse, or a sweep of several files one of which is a flow; as
- *   `request.terms` and `folder.prepareFlow`.
+ *   `request.terms`, `folder.prepareFlow` and `requireCommand`.
  */
 export async function reviewJobs(
-  { script, job, selection, choice, terms, usual }: Omit<SubmitRequest, 'isTrusted'> & { readonly script: string },
+  {
+    program,
+    job,
+    selection,
+    choice,
+    terms,
+    usual,
+  }: Omit<SubmitRequest, 'isTrusted'> & { readonly program: StartedProgram },
   folder: SubmitFolder,
 ): Promise<ReviewedJobs> {
-  const described = job ?? (await readBatch(selection.root, script));
-  const { name = scriptPath(script), combinations = [{}], limits = NO_LIMITS } = described ?? {};
+  const { script, command } = program;
+  const described = job ?? (command === undefined ? await readBatch(selection.root, script) : undefined);
+  const {
+    name = command === undefined ? scriptPath(script) : script,
+    combinations = [{}],
+    limits = NO_LIMITS,
+  } = described ?? {};
   // What was remembered of a single job is not meant for each job of a sweep.
   const basis = combinations.length > 1 ? { ...usual, memory: { scripts: [] }, rates: [] } : usual;
   const drafts = combinations.map((parameters) => {
-    const intent = terms(described, parameters);
-    return firstDraft(intent, intent.script ?? script, basis);
+    return firstDraft(terms(described, parameters), program, basis);
   });
+  for (const { command: words } of drafts) if (words !== undefined) requireCommand(words);
   const jobs = new ReviewedJobs(folder, { name, limits, combinations }, { choice, selection });
   await jobs.review(drafts);
   return jobs;
@@ -218,7 +236,7 @@ interface Reviewed {
 export class ReviewedJobs implements AsyncDisposable {
   readonly #folder: SubmitFolder;
   readonly #described: Pick<ProfileJob, 'name' | 'limits' | 'combinations'>;
-  readonly #flows: FlowScript[] = [];
+  readonly #temporary: AsyncDisposable[] = [];
   #choice: FileChoice;
   #selection: SelectedFolder;
   #complete: SelectedFolder;
@@ -278,7 +296,7 @@ export class ReviewedJobs implements AsyncDisposable {
     const reviews = new Map<string, JobReview>([[JSON.stringify(['', undefined]), NO_REVIEW]]);
     const jobs: Reviewed[] = [];
     for (const draft of drafts) {
-      const key = JSON.stringify([draft.script, draft.venv?.['requirements']]);
+      const key = JSON.stringify([draft.script, draft.venv?.['requirements'], draft.command]);
       const review = reviews.get(key) ?? (await this.#folder.review(this.#selection, draft));
       reviews.set(key, review);
       const script = flow?.scriptWith(scriptArguments(draft.script)) ?? draft.script;
@@ -293,34 +311,62 @@ export class ReviewedJobs implements AsyncDisposable {
   async plan(target: SubmitTarget): Promise<JobPlans> {
     const { name, limits, combinations } = this.#described;
     const forecasts = new Map<string, ReturnType<typeof forecastPackages>>();
+    const { selection, scripts } = await this.#commandScripts(target);
     const plans = this.#jobs.map(async ({ draft, review, script }, index) => {
       const key = JSON.stringify(draft.venv);
       const forecast = forecasts.get(key) ?? forecastPackages(this.#complete.root, draft.venv, target.environments);
       forecasts.set(key, forecast);
-      const plan = planSubmit(target, draft, this.#complete, reviewFindings(review, target, draft), await forecast);
-      return { parameters: combinations[index] ?? {}, plan: { ...plan, script } };
+      const commandScript = draft.command && scripts?.pathOf(draft.command);
+      const findings = [
+        ...reviewFindings(review, target, draft),
+        ...(commandScript === undefined ? [] : [commandFinding(target, commandScript)]),
+      ];
+      const plan = planSubmit(target, draft, selection, findings, await forecast);
+      return { parameters: combinations[index] ?? {}, plan: { ...plan, script, commandScript } };
     });
     return { name, limits, jobs: await Promise.all(plans) };
   }
 
+  /** The files to send, with the scripts of commands for a service that runs scripts only. */
+  async #commandScripts({
+    account,
+  }: SubmitTarget): Promise<{ readonly selection: SelectedFolder; readonly scripts?: CommandScripts }> {
+    const commands = this.drafts.map(({ command }) => command).filter((command) => command !== undefined);
+    if (commands.length === 0 || readFeatures(account).includes(COMMAND_FEATURE)) return { selection: this.#complete };
+    const scripts = await CommandScripts.write(commands);
+    this.#temporary.push(scripts);
+    return { selection: await this.#folder.addFiles(this.#complete, scripts.files), scripts };
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const flow of this.#flows) await flow[Symbol.asyncDispose]();
+    for (const files of this.#temporary) await files[Symbol.asyncDispose]();
   }
 
   /** @throws AppError `bad-input` if they run different files, one of which is a flow: the folder is packed once, with one flow. */
   async #prepareFlow(drafts: readonly SubmitDraft[]): Promise<FlowScript | undefined> {
-    const scripts = new Map(drafts.map(({ script }) => [scriptPath(script), script]));
+    const scripts = new Map(
+      drafts.filter(({ command }) => command === undefined).map(({ script }) => [scriptPath(script), script]),
+    );
     scripts.delete('');
     for (const [file, script] of scripts) {
       const flow = await this.#folder.prepareFlow(this.#selection, script);
       if (flow === undefined) continue;
-      this.#flows.push(flow);
+      this.#temporary.push(flow);
       if (scripts.size === 1) return flow;
       const message = `The jobs of ${this.#described.name} run ${scripts.size} different files, and ${file} is a flow. Nothing was sent. Use one flow file for all jobs, and pass it arguments.`;
       throw new AppError('bad-input', message);
     }
     return undefined;
   }
+}
+
+function commandFinding({ service }: SubmitTarget, path: string): JobFinding {
+  return {
+    type: 'command',
+    severity: 'warning',
+    summary: printableLine(l10n.t('{0} runs scripts only, so the command is sent as {1}', service, path)),
+    detail: l10n.t('This file is added to what is sent. Your folder stays as it is.'),
+  };
 }
 
 function isSameChoice(a: FileChoice, b: FileChoice): boolean {

@@ -15,9 +15,9 @@ import { MAX_JOB_VOLUMES, volumeName } from './volume.ts';
 export const DEFAULT_MAX_RUNTIME = 3600;
 
 export interface JobSubmission {
-  /** With its parameters, as in a terminal. */
-  readonly script: string;
-  /** What runs in place of the script: a program and its arguments, without a shell, for services with the feature `command`. */
+  /** A file of the folder with its parameters, as in a terminal. With a command, only its title, which is not sent. */
+  readonly script?: string;
+  /** What runs in place of a script: a program and its arguments, without a shell, for services with the feature `command`. */
   readonly command?: readonly string[];
   /** Seconds; truncated to an integer. */
   readonly maxRuntime: number;

@@ -8,11 +8,12 @@ const NO_SUCH_ROUTE: ReadonlySet<number> = new Set([400, 404, 405, 410, 501]);
 /**
  * The metadata of a submission (specification, section 2.2). Empty optional fields are omitted.
  *
- * @throws AppError `bad-input` if the script is not a string, or the time limit not a number.
+ * @throws AppError `bad-input` if there is no command and the script is not a string, or if the time limit not a number.
  */
 export function metaOf(job: JobSubmission): SubmissionMeta {
   const { script, command, maxRuntime } = job;
-  if (typeof script !== 'string') throw new AppError('bad-input', 'The script of a job must be a string.');
+  if (command === undefined && typeof script !== 'string')
+    throw new AppError('bad-input', 'The script of a job must be a string.');
   if (!Number.isFinite(maxRuntime)) throw new AppError('bad-input', 'The time limit of a job must be a number.');
   const others = Object.entries(statedTerms({ ...job, script: null, maxRuntime: null }));
   return {

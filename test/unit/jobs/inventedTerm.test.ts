@@ -92,7 +92,7 @@ const FRONTS: Record<string, () => Intent> = {
 
 for (const [front, intentOf] of Object.entries(FRONTS)) {
   test(`an invented term gets from ${front} to the service, and into the ledger`, () => {
-    const draft = firstDraft(intentOf(), 'a.py', USUAL);
+    const draft = firstDraft(intentOf(), { script: 'a.py' }, USUAL);
     const record = newRecord({ ...draft, id: 'x', host: 'local', state: 'sending', folder: '/w', createdAt: '' });
     const stored = storedRecord.parse(JSON.parse(JSON.stringify(record)));
     assert.equal(Reflect.get(stored, 'urgency'), 'high');
@@ -104,7 +104,7 @@ for (const [front, intentOf] of Object.entries(FRONTS)) {
     // The next submit of the folder begins with it, unless the script says it.
     const memory = { scripts: [], ...memoryOf(draft, undefined) };
     const remembered = front === 'a batch script' ? undefined : 'high';
-    assert.equal(Reflect.get(firstDraft({}, 'a.py', { ...USUAL, memory }), 'urgency'), remembered);
+    assert.equal(Reflect.get(firstDraft({}, { script: 'a.py' }, { ...USUAL, memory }), 'urgency'), remembered);
   });
 }
 

@@ -4,7 +4,7 @@ import { formatCredits, formatDuration } from '../../../core/text/format.ts';
 import { type Printable, printableLine } from '../../../core/text/printable.ts';
 import { describeCommit, describeJob, describeResultCount } from '../../../jobs/report/describeJob.ts';
 import { type JobIcon, jobIcon, stateWord } from '../../../jobs/ledger/jobIcon.ts';
-import { scriptArguments, scriptPath, shownScript } from '../../../jobs/selection/script.ts';
+import { shownScript, startedArguments, startedName } from '../../../jobs/selection/script.ts';
 import { costSoFar, describeForecast, describeUsed } from '../../../jobs/plan/estimate.ts';
 import { isOver, isUnpriced, isWaiting, type JobRecord } from '../../../jobs/ledger/record.ts';
 import { describeLastSeen, describeLostService, type LostContact, clockTime } from '../store/lostContacts.ts';
@@ -56,14 +56,14 @@ export function jobRow(record: JobRecord, { now, lost, hasSeveralFolders, hasSev
   const isLost = lost !== undefined && !isOver(record);
   const isAsking = isWaiting(record);
   const [icon, color] = isLost ? LOST_ICON : isAsking ? WAITING_ICON : ICONS[family];
-  const script = shownScript(record.script);
-  const path = scriptPath(script) || script;
-  const label = printableLine(posix.basename(path));
+  const path = startedName(record);
+  const isCommand = record.command !== null;
+  const label = printableLine(isCommand ? path : posix.basename(path));
   const parts = [
     isLost ? describeLost(record, lost) : describeJob(record, now, { isBesideIcon: true }),
     resultsText(record),
-    path.includes('/') ? posix.dirname(path) : '',
-    scriptArguments(record.script),
+    path.includes('/') && !isCommand ? posix.dirname(path) : '',
+    startedArguments(record),
     hasSeveralFolders ? basename(record.folder) : '',
     hasSeveralHosts ? hostTitle(record.host) : '',
   ].filter((part) => part !== '');

@@ -10,7 +10,7 @@ import { AppError } from '../../../core/errors.ts';
 import { writeAtomically } from '../../../core/files/atomicFile.ts';
 import { diskError } from '../../../core/files/diskSpace.ts';
 import { wholeLog } from '../../../jobs/log/viewText.ts';
-import { scriptPath, shownScript } from '../../../jobs/selection/script.ts';
+import { shownScript, startedName } from '../../../jobs/selection/script.ts';
 import { showCancellable, showInformation } from '../../ui/show.ts';
 import type { JobEventDocuments } from './jobEvents.ts';
 import type { JobLog } from './jobLog.ts';
@@ -50,7 +50,7 @@ export function logCommands(deps: LogCommandDeps) {
 
 /** Saves the whole log of a job as a text file, whose path the user chooses. Returns the path; undefined if the user cancelled. */
 async function saveWholeLog(logDocuments: LogDocuments, record: JobRecord): Promise<string | undefined> {
-  const name = `${basename(scriptPath(shownScript(record.script)))}.log`;
+  const name = `${basename(record.command?.[0] ?? startedName(record))}.log`;
   const target = await vscode.window.showSaveDialog({
     title: l10n.t('Save Log'),
     defaultUri: vscode.Uri.file(join(record.folder, name)),

@@ -5,7 +5,7 @@ import type { ColouredLines } from '../../../jobs/log/colouredLines.ts';
 import type { LogLine } from '../../../jobs/log/findInLog.ts';
 import { LogParts } from '../../../jobs/log/logParts.ts';
 import { EventSpool } from '../../../jobs/log/spool.ts';
-import { scriptPath, shownScript } from '../../../jobs/selection/script.ts';
+import { startedName } from '../../../jobs/selection/script.ts';
 import { withSignal } from '../../ui/abort.ts';
 import { registerGrowingDocuments } from './growingDocuments.ts';
 import type { JobStore } from '../store/jobStore.ts';
@@ -101,8 +101,9 @@ export class LogDocuments implements vscode.Disposable {
   }
 
   #uri(id: string, index: number): vscode.Uri {
-    const script = this.#store.get(id)?.script ?? '';
-    const name = printableLine(scriptPath(shownScript(script)).split('/').at(-1) ?? '');
+    const record = this.#store.get(id);
+    const program = record && (record.command?.[0] ?? startedName(record));
+    const name = printableLine(program?.split('/').at(-1) ?? '');
     return vscode.Uri.from({
       scheme: LOG_SCHEME,
       path: `${FOLDER}${name} (part ${index + 1}).log`,

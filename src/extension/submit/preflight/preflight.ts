@@ -8,14 +8,14 @@ import { describeMost } from '../../../jobs/plan/estimate.ts';
 import { parseTimeLimit, rateText, timeLimitOffers } from './preflightText.ts';
 import { pickExcluded, pickIncluded } from './filePicks.ts';
 import { pickMany, pickOne } from '../../ui/picks.ts';
-import { pickScript } from './scriptPick.ts';
+import type { StartedProgram } from '../../../jobs/selection/script.ts';
 import type { SubmitView } from './submitView.ts';
 import { askText, type PickItem } from '../../ui/show.ts';
 import { label, withoutIcons } from '../../ui/labels.ts';
 
 interface PreflightItem extends PickItem {
   readonly choice?: PreflightChoice;
-  /** A typed command line. */
+  /** A typed script line. */
   readonly line?: string;
 }
 
@@ -28,9 +28,11 @@ export interface PreflightDeps {
   /** Plans a changed draft, or one whose files have changed. */
   view(draft: SubmitDraft, hasChanged?: boolean): Promise<SubmitView>;
   /** Rewrites the script with the line ends that shells read. */
-  replaceLineEnds(script: string): Promise<void>;
-  /** The draft with another script. */
-  useScript(draft: SubmitDraft, script: string): Promise<SubmitDraft>;
+  replaceLineEnds(view: SubmitView): Promise<void>;
+  /** Asks what runs. */
+  pickProgram(view: SubmitView): Promise<StartedProgram | 'back' | undefined>;
+  /** The draft that runs something else. */
+  useProgram(draft: SubmitDraft, program: StartedProgram): Promise<SubmitDraft>;
   /** Shows all files as a tree. Undefined if the user did not return from it. */
   reviewFiles(view: SubmitView): Promise<SubmitDraft | undefined>;
 }
@@ -52,12 +54,12 @@ export async function showPreflight(
     if (chosen === undefined || chosen === 'back' || chosen.choice === undefined) return undefined;
     const { choice, line } = chosen;
     if (line !== undefined) {
-      view = await deps.view(await deps.useScript(view.draft, line));
+      view = await deps.view(await deps.useProgram(view.draft, { script: line }));
       continue;
     }
     if (choice === 'submit' || choice === 'submitQuietly') return { view, isQuiet: choice === 'submitQuietly' };
     if (choice === 'lineEnds') {
-      await deps.replaceLineEnds(view.draft.script);
+      await deps.replaceLineEnds(view);
       view = await deps.view(view.draft, true);
       continue;
     }
@@ -79,7 +81,7 @@ function toItem({ choice, label, description, detail }: ReturnType<typeof prefli
 }
 
 function commandRow(line: string): PreflightItem {
-  const description = label`${l10n.t('run this command')}`;
+  const description = label`${l10n.t('run this script')}`;
   return { choice: 'script', line, label: label`$(terminal) ${line}`, description, alwaysShow: true };
 }
 
@@ -87,13 +89,13 @@ function commandRow(line: string): PreflightItem {
 async function change(
   view: SubmitView,
   choice: Exclude<PreflightChoice, 'submit' | 'submitQuietly' | 'all' | 'lineEnds'>,
-  { useScript }: Pick<PreflightDeps, 'useScript'>,
+  { pickProgram, useProgram }: Pick<PreflightDeps, 'pickProgram' | 'useProgram'>,
 ): Promise<SubmitDraft | 'back' | undefined> {
   const { draft } = view;
   switch (choice) {
     case 'script': {
-      const chosen = await pickScript(view.selection, { folderName: view.folderName, hasBack: true });
-      return chosen === undefined || chosen === 'back' ? chosen : useScript(draft, chosen);
+      const chosen = await pickProgram(view);
+      return chosen === undefined || chosen === 'back' ? chosen : useProgram(draft, chosen);
     }
     case 'machine':
       return pickMachine(view);

@@ -44,6 +44,7 @@ const ROW_OF_FINDING: Readonly<Record<JobFinding['type'], PreflightChoice>> = {
   volumes: 'volumes',
   packages: 'packages',
   script: 'script',
+  command: 'script',
   'line-ends': 'lineEnds',
   'left-out-read': 'left',
   'outside-read': 'sent',
@@ -69,7 +70,11 @@ export function preflightRows(view: SubmitView, changes: readonly string[]): Pre
     },
     ...warnings(view),
     { label: label`${l10n.t('Job')}` },
-    { choice: 'script', label: label`$(terminal) ${l10n.t('Script')}`, description: withoutIcons(draft.script) },
+    {
+      choice: 'script',
+      label: label`$(terminal) ${draft.command === undefined ? l10n.t('Script') : l10n.t('Command')}`,
+      description: withoutIcons(draft.script),
+    },
     { choice: 'machine', label: label`$(server) ${l10n.t('Machine class')}`, ...machineText(view) },
     {
       choice: 'time',

@@ -1,5 +1,6 @@
 import type * as vscode from 'vscode';
 import type { FolderMemory } from '../../../jobs/plan/draft.ts';
+import type { StartedProgram } from '../../../jobs/selection/script.ts';
 import { remember } from '../../../jobs/selection/scriptSuggestions.ts';
 
 const SUBMITTED_KEY = 'submittedHere';
@@ -17,9 +18,17 @@ export class SubmitMemory {
     return this.#memento.get<FolderMemory>(`folder ${folder}`) ?? { scripts: [] };
   }
 
-  async set(folder: string, memory: Omit<FolderMemory, 'scripts'>, script: string): Promise<void> {
-    const scripts = remember(this.get(folder).scripts, script);
-    await this.#memento.update(`folder ${folder}`, { ...memory, scripts } satisfies FolderMemory);
+  async set(
+    folder: string,
+    memory: Omit<FolderMemory, 'scripts' | 'commands' | 'ranCommand'>,
+    { script, command }: StartedProgram,
+  ): Promise<void> {
+    const { scripts, commands = [] } = this.get(folder);
+    const program =
+      command === undefined
+        ? { scripts: remember(scripts, script), commands, ranCommand: false }
+        : { scripts, commands: remember(commands, command), ranCommand: true };
+    await this.#memento.update(`folder ${folder}`, { ...memory, ...program } satisfies FolderMemory);
   }
 
   /** Whether this window submitted the job, before a reload or since. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { suggestScripts } from '../../../../src/jobs/selection/scriptSuggestions.ts';
-import { findScript, firstDraft, memoryOf, withPackages } from '../../../../src/jobs/plan/draft.ts';
+import { findStarted, firstDraft, memoryOf, withPackages } from '../../../../src/jobs/plan/draft.ts';
 
 const files = ['train.py', 'my script.py'].map((path) => ({ path, size: 1, mode: 0o644, mtimeMs: 0 }));
 const folderWith = (scripts: readonly string[]) => ({ root: '/w', scripts: suggestScripts(files, scripts) });
@@ -10,33 +10,42 @@ const rates = ['small', 'a10g'].map((machineClass) => ({ machineClass, creditsPe
 
 test('the script is the one asked for, else the last one while its file is there, else a question', () => {
   const scripts = ['train.py --epochs 3', 'other.py'];
-  assert.equal(findScript({ script: 'a.py', file: '/w/train.py' }, folderWith(scripts), { scripts }), 'a.py');
-  assert.equal(findScript({ file: '/w/train.py' }, folderWith(scripts), { scripts }), 'train.py --epochs 3');
-  assert.equal(findScript({ file: '/w/my script.py' }, folderWith(scripts), { scripts }), '"my script.py"');
-  assert.equal(findScript({}, folderWith(scripts), { scripts }), 'train.py --epochs 3');
-  assert.equal(findScript({ file: '/elsewhere/a.py' }, folderWith(['gone.py']), { scripts: ['gone.py'] }), undefined);
-  assert.equal(findScript({}, folderWith([]), { scripts: [] }), undefined);
+  assert.deepEqual(findStarted({ script: 'a.py', file: '/w/train.py' }, folderWith(scripts), { scripts }), {
+    script: 'a.py',
+  });
+  assert.deepEqual(findStarted({ file: '/w/train.py' }, folderWith(scripts), { scripts }), {
+    script: 'train.py --epochs 3',
+  });
+  assert.deepEqual(findStarted({ file: '/w/my script.py' }, folderWith(scripts), { scripts }), {
+    script: '"my script.py"',
+  });
+  assert.deepEqual(findStarted({}, folderWith(scripts), { scripts }), { script: 'train.py --epochs 3' });
+  assert.equal(findStarted({ file: '/elsewhere/a.py' }, folderWith(['gone.py']), { scripts: ['gone.py'] }), undefined);
+  assert.equal(findStarted({}, folderWith([]), { scripts: [] }), undefined);
 });
 
 test('a term comes from the intent, then from memory, then from the settings', () => {
   const memory = { scripts: [], maxRuntime: 60, project: 'tides', include: ['.env'], packages: 'requirements.txt' };
   const set = { maxRuntime: 7200, machineClass: 'small', project: 'waves' };
-  assert.deepEqual(firstDraft({ maxRuntime: 5, machineClass: 'a10g' }, 'a.py', { memory, defaults: set, rates }), {
-    script: 'a.py',
-    maxRuntime: 5,
-    machineClass: 'a10g',
-    project: 'tides',
-    venv: { requirements: 'requirements.txt' },
-    include: ['.env'],
-    exclude: [],
-  });
-  const bare = firstDraft({}, 'a.py', { memory: { scripts: [] }, defaults, rates });
+  assert.deepEqual(
+    firstDraft({ maxRuntime: 5, machineClass: 'a10g' }, { script: 'a.py' }, { memory, defaults: set, rates }),
+    {
+      script: 'a.py',
+      maxRuntime: 5,
+      machineClass: 'a10g',
+      project: 'tides',
+      venv: { requirements: 'requirements.txt' },
+      include: ['.env'],
+      exclude: [],
+    },
+  );
+  const bare = firstDraft({}, { script: 'a.py' }, { memory: { scripts: [] }, defaults, rates });
   assert.deepEqual(bare, { script: 'a.py', maxRuntime: 3600, include: [], exclude: [] });
 });
 
 test('the machine class chosen last counts only where the service still has it, and a single class needs no choice', () => {
   const classOf = (machineClass: string, card: typeof rates) =>
-    firstDraft({}, 'a.py', { memory: { scripts: [], machineClass }, defaults, rates: card }).machineClass;
+    firstDraft({}, { script: 'a.py' }, { memory: { scripts: [], machineClass }, defaults, rates: card }).machineClass;
   assert.equal(classOf('a10g', rates), 'a10g');
   assert.equal(classOf('h100', rates), undefined);
   assert.equal(classOf('h100', rates.slice(0, 1)), 'small');
@@ -53,20 +62,24 @@ test('what is remembered of a draft makes the same draft again', () => {
     exclude: ['big.bin'],
   };
   const memory = { scripts: [], ...memoryOf(draft, undefined) };
-  assert.deepEqual(firstDraft({}, 'a.py', { memory, defaults, rates }), draft);
+  assert.deepEqual(firstDraft({}, { script: 'a.py' }, { memory, defaults, rates }), draft);
 });
 
 test('a batch script asks for its machine itself, and leaves what is remembered of the terms as it was', () => {
   const batch = { source: 'a.sbatch', remarks: [], request: undefined };
   const memory = { scripts: [], machineClass: 'a10g' };
   const set = { maxRuntime: 60, machineClass: 'small', project: '' };
-  assert.equal(firstDraft({ batch }, 'a', { memory, defaults: set, rates }).machineClass, undefined);
-  assert.equal(firstDraft({}, 'a', { memory, defaults: set, rates }).machineClass, 'small');
-  const draft = firstDraft({ batch, machineClass: 'a10g', maxRuntime: 5, project: 'p' }, 'a', {
-    memory,
-    defaults: set,
-    rates,
-  });
+  assert.equal(firstDraft({ batch }, { script: 'a' }, { memory, defaults: set, rates }).machineClass, undefined);
+  assert.equal(firstDraft({}, { script: 'a' }, { memory, defaults: set, rates }).machineClass, 'small');
+  const draft = firstDraft(
+    { batch, machineClass: 'a10g', maxRuntime: 5, project: 'p' },
+    { script: 'a' },
+    {
+      memory,
+      defaults: set,
+      rates,
+    },
+  );
   assert.deepEqual([draft.machineClass, draft.batch], ['a10g', batch]);
   assert.deepEqual(memoryOf(draft, undefined, { maxRuntime: 7, machineClass: 'x', project: 'y' }), {
     include: [],
@@ -101,7 +114,7 @@ test('every term of an intent wins, an empty one is none, and all of them are re
     exclude: ['d'],
     resultsFolder: 'out',
   };
-  const draft = firstDraft(intent, 'a.py', { memory, defaults, rates });
+  const draft = firstDraft(intent, { script: 'a.py' }, { memory, defaults, rates });
   assert.deepEqual(draft, { script: 'a.py', ...intent });
   const agreement = { host: 'h', bytes: 1, reasons: [], secrets: [], findings: [], choices: [] };
   assert.deepEqual(memoryOf(draft, agreement), {
@@ -114,11 +127,15 @@ test('every term of an intent wins, an empty one is none, and all of them are re
     volumes: ['new'],
     agreement,
   });
-  const empty = firstDraft({ secrets: [], volumes: [], project: '', resultsFolder: '', machineClass: '' }, 'a.py', {
-    memory,
-    defaults,
-    rates,
-  });
+  const empty = firstDraft(
+    { secrets: [], volumes: [], project: '', resultsFolder: '', machineClass: '' },
+    { script: 'a.py' },
+    {
+      memory,
+      defaults,
+      rates,
+    },
+  );
   assert.deepEqual(empty, {
     script: 'a.py',
     maxRuntime: 1,
@@ -126,7 +143,7 @@ test('every term of an intent wins, an empty one is none, and all of them are re
     exclude: ['b'],
     venv: { requirements: 'requirements.txt' },
   });
-  const { secrets, volumes } = firstDraft({}, 'a.py', { memory, defaults, rates });
+  const { secrets, volumes } = firstDraft({}, { script: 'a.py' }, { memory, defaults, rates });
   assert.deepEqual([secrets, volumes], [['OLD'], ['old']]);
 });
 

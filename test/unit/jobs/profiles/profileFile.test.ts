@@ -51,7 +51,7 @@ test('each error is reported at its place', () => {
     assert.equal(text.slice(problem?.start, problem?.end), place);
     assert.deepEqual(others, [], field);
   }
-  assert.deepEqual(problemsOf('{ "profiles": { "a": {} } }'), ['"script": This field is missing.']);
+  assert.deepEqual(problemsOf('{ "profiles": { "a": {} } }'), ['Must have "script" or "command".']);
   assert.deepEqual(problemsOf('{}'), ['"profiles": This field is missing.']);
   assert.equal(problemsOf('[]').length, 1);
   assert.match(problemsOf('{ "profiles": { "a b": { "script": "x" } } }').join(''), /letters, digits/);
@@ -64,7 +64,8 @@ test('a file with errors is refused with line and column of each', async (t) => 
   write('{\n  "profiles": {\n    "a": { "script": 1 },\n    "b": { "scrpt": "x" }\n  }\n}');
   await assert.rejects(readProfiles(folder), {
     code: 'bad-input',
-    message: /^farwharf\.json:3:22: .* farwharf\.json:4:10: .*missing.* farwharf\.json:4:12: Unknown field "scrpt"\.$/,
+    message:
+      /^farwharf\.json:3:22: .* farwharf\.json:4:12: Unknown field "scrpt"\. farwharf\.json:4:10: Must have "script" or "command"\.$/,
   });
   write('{ "profiles": { "a": { "script": "x" }, } }');
   await assert.rejects(readProfiles(folder), { message: /^farwharf\.json:1:41: Expected a name in quotes/ });

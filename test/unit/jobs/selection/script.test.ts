@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  requireScript,
+  requireProgram,
   findScriptProblem,
   scriptArguments,
   scriptPath,
@@ -25,9 +25,9 @@ test('the path of a script line is its first word, quoted or not', () => {
 });
 
 test('a script that will be sent passes', () => {
-  requireScript(select(['src/train.py']), 'src/train.py --lr 1');
-  requireScript(select(['my script.py']), '"my script.py"');
-  requireScript(select(['my script.py']), String.raw`my\ script.py 1`);
+  requireProgram(select(['src/train.py']), { script: 'src/train.py --lr 1' });
+  requireProgram(select(['my script.py']), { script: '"my script.py"' });
+  requireProgram(select(['my script.py']), { script: String.raw`my\ script.py 1` });
 });
 
 const refusals: readonly [string, string, Selection, RegExp][] = [
@@ -53,7 +53,8 @@ const refusals: readonly [string, string, Selection, RegExp][] = [
   ],
 ];
 for (const [name, script, selection, message] of refusals) {
-  test(`refused with a way out: ${name}`, () => assert.throws(() => requireScript(selection, script), { message }));
+  test(`refused with a way out: ${name}`, () =>
+    assert.throws(() => requireProgram(selection, { script }), { message }));
 }
 
 test('the script that starts a flow in a job is shown as the file of the flow', () => {
@@ -128,11 +129,11 @@ test('names are close if they differ in a third of their letters and three at mo
 });
 
 test('a script that is not given has another code than one that is not sent', () => {
-  assert.throws(() => requireScript(select(['a']), ''), {
+  assert.throws(() => requireProgram(select(['a']), { script: '' }), {
     code: 'bad-input',
     message: 'No script is specified, so nothing was sent. Enter the file to run, such as train.py.',
   });
-  assert.throws(() => requireScript(select(['a']), 'bbbbb'), { code: 'missing' });
+  assert.throws(() => requireProgram(select(['a']), { script: 'bbbbb' }), { code: 'missing' });
 });
 
 test('the parameters of a script line are what follows its first word', () => {

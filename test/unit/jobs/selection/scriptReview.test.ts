@@ -6,13 +6,18 @@ import { reviewScript } from '../../../../src/jobs/selection/jobReview.ts';
 import { selectFiles } from '../../../../src/workspace/select/selection.ts';
 import { tempHome } from '../fixtures.ts';
 
-async function review(t: test.TestContext, files: Readonly<Record<string, string>>, script = 'train.py') {
+async function review(
+  t: test.TestContext,
+  files: Readonly<Record<string, string>>,
+  script = 'train.py',
+  command?: readonly string[],
+) {
   const folder = tempHome(t);
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
   }
-  return reviewScript(await selectFiles(folder, { isTrusted: false }), script);
+  return reviewScript(await selectFiles(folder, { isTrusted: false }), { script, command });
 }
 
 test('a file that the script reads and the archive lacks is named, with the line and the rule', async (t) => {
@@ -72,7 +77,7 @@ test('an absolute path in the folder, or to a file of the user outside of it, is
     mkdirSync(dirname(join(home, path)), { recursive: true });
     writeFileSync(join(home, path), text);
   }
-  const findings = await reviewScript(await selectFiles(folder, { isTrusted: false }), 'train.py');
+  const findings = await reviewScript(await selectFiles(folder, { isTrusted: false }), { script: 'train.py' });
   const inJob = (where: string, line: number): string =>
     `In a job on another machine, ${where}. This is a guess from line ${line}.`;
   const unsent = (line: number): string =>
@@ -105,7 +110,7 @@ test('a file beside the folder is named', async (t) => {
     writeFileSync(join(home, path), text);
   }
   const selection = await selectFiles(join(home, 'project'), { isTrusted: false });
-  const [first, ...others] = await reviewScript(selection, 'train.py');
+  const [first, ...others] = await reviewScript(selection, { script: 'train.py' });
   assert.deepEqual(first, {
     type: 'outside-read',
     severity: 'warning',
@@ -159,3 +164,42 @@ for (const [path, source] of hostile) {
     assert.deepEqual(await review(t, { [path]: source, '.gitignore': 'b', b: '' }, path), []);
   });
 }
+
+test('a command is reviewed as a script is: the file that it runs, what that reads, and what its arguments name', async (t) => {
+  const files = {
+    '.gitignore': 'data/\ngone.py\n',
+    'train.py': 'import lib',
+    'lib.py': 'open("data/train.csv")',
+    'data/train.csv': '1',
+    'data/test.csv': '2',
+    'gone.py': '',
+    '.env': 'X=1',
+    'pkg/main.py': 'open("data/test.csv")',
+    'run.sh': 'echo on\r\necho off\r\n',
+  };
+  const found = async (...command: readonly string[]) =>
+    (await review(t, files, 'title', command)).map(({ type, severity, summary }) => `${type} ${severity}: ${summary}`);
+  const lib = 'left-out-read warning: lib.py may read data/train.csv, which is left out';
+  assert.deepEqual(await found('torchrun', '--nproc_per_node', '2', 'train.py'), [lib]);
+  assert.deepEqual(await found('uv', 'run', 'train.py', '--data=data/test.csv', '--env', '.env'), [
+    'left-out-read warning: The command names data/test.csv, which is left out',
+    'left-out-read warning: The command names .env, which is left out',
+    lib,
+  ]);
+  assert.deepEqual(await found('python', '-m', 'pkg.main'), [
+    'left-out-read warning: pkg/main.py may read data/test.csv, which is left out',
+  ]);
+  assert.deepEqual(await found('python', 'gone.py'), ['command error: gone.py is left out']);
+  assert.deepEqual(await found('python', 'trian.py'), ['command error: trian.py does not exist in the folder']);
+  assert.deepEqual(await found('./tool'), ['command error: tool does not exist in the folder']);
+  for (const command of [['python', '-m', 'pip'], ['make'], ['ls', 'x'], ['node_modules/.bin/tsc'], ['/opt/tool']])
+    assert.deepEqual(await found(...command), [], command.join(' '));
+  const folder = tempHome(t);
+  const before = process.env['HOME'];
+  process.env['HOME'] = folder;
+  t.after(() => (before === undefined ? delete process.env['HOME'] : (process.env['HOME'] = before)));
+  writeFileSync(join(folder, 'set.csv'), '1');
+  assert.deepEqual(await found('ls', `--data=${folder}/set.csv`, '/etc/hosts'), [
+    `absolute-path warning: The command names ${folder}/set.csv, a path on this machine`,
+  ]);
+});

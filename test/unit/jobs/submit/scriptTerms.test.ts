@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { readBatch, withScript } from '../../../../src/jobs/submit/scriptTerms.ts';
+import { readBatch, withStarted } from '../../../../src/jobs/submit/scriptTerms.ts';
 import { memoryOf } from '../../../../src/jobs/plan/draft.ts';
 
 const DRAFT = { script: 'a.py', maxRuntime: 3600, machineClass: 'usual', include: [], exclude: [] };
@@ -19,15 +19,15 @@ async function folderOf(t: TestContext): Promise<string> {
 
 test('a picked script brings the terms of its #SBATCH lines, and another one leaves them', async (t) => {
   const folder = await folderOf(t);
-  const batch = await withScript(folder, DRAFT, 'job.sbatch 1 2');
+  const batch = await withStarted(folder, DRAFT, { script: 'job.sbatch 1 2' });
   assert.deepEqual(
     [batch.script, batch.maxRuntime, batch.project, batch.machineClass],
     ['job.sbatch 1 2', 300, 'vision', undefined],
   );
   assert.equal(batch.batch?.request?.cpus, 2);
-  const plain = await withScript(folder, batch, 'plain.sh');
+  const plain = await withStarted(folder, batch, { script: 'plain.sh' });
   assert.equal(plain.batch, undefined);
-  const array = await withScript(folder, DRAFT, 'many.sh');
+  const array = await withStarted(folder, DRAFT, { script: 'many.sh' });
   assert.match(array.batch?.remarks.find(({ isFatal }) => isFatal)?.reason ?? '', /Only one of 4 tasks would be sent/);
 });
 
@@ -40,7 +40,7 @@ test('only scripts in the folder are read', async (t) => {
 });
 
 test('the terms of a batch script are not those of the next submit', async (t) => {
-  const draft = await withScript(await folderOf(t), DRAFT, 'job.sbatch');
+  const draft = await withStarted(await folderOf(t), DRAFT, { script: 'job.sbatch' });
   const stored = memoryOf(draft, undefined, { maxRuntime: 60, machineClass: 'usual' });
   assert.deepEqual([stored.maxRuntime, stored.machineClass, stored.project], [60, 'usual', undefined]);
 });

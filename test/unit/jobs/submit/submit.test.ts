@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { directLedger } from '../../../../src/jobs/ledger/asyncLedger.ts';
 import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
-import type { SubmitIntent } from '../../../../src/jobs/plan/draft.ts';
+import { startedCommand, type SubmitIntent } from '../../../../src/jobs/plan/draft.ts';
+import { resubmitJob } from '../../../../src/jobs/send/resubmit.ts';
 import { profileJob } from '../../../../src/jobs/profiles/profileJob.ts';
 import type { FileChoice } from '../../../../src/jobs/selection/fileTree.ts';
 import { Selections } from '../../../../src/jobs/selection/selections.ts';
@@ -29,12 +31,12 @@ const profileOf = (profile: Profile) =>
 
 /** A user who agrees to everything. */
 const AGREEING: SubmitQuestions = {
-  chooseScript: async () => assert.fail('the script is known'),
+  chooseProgram: async () => assert.fail('the program is known'),
   allowProfile: async () => true,
   confirm: async ({ plans }) => plans,
 };
 
-async function setUp(t: TestContext, files: Readonly<Record<string, string>>) {
+async function setUp(t: TestContext, files: Readonly<Record<string, string>>, account: object = ACCOUNT) {
   const [home, root] = [tempHome(t), tempHome(t)];
   for (const [path, text] of Object.entries(files)) writeFileSync(join(root, path), text);
   const bodies: string[] = [];
@@ -74,17 +76,20 @@ async function setUp(t: TestContext, files: Readonly<Record<string, string>>) {
     name: 'the service',
     isSwitch: false,
     deps: { service: connectTo(http.url), selections, ledger: directLedger(jobs), home },
-    target: async () => ({ host: http.url, service: 'the service', account: ACCOUNT, environments: [] }),
+    target: async () => ({ host: http.url, service: 'the service', account, environments: [] }),
     send: <T>(_: unknown, work: (options: object) => Promise<T>) => work({}),
   };
   const choice = { include: [], exclude: [] };
   const run = async (
-    request: Partial<Pick<SubmitRequest, 'script' | 'job'>> & { readonly fixed?: SubmitIntent },
+    request: Partial<Pick<SubmitRequest, 'program' | 'job'>> & {
+      readonly script?: string;
+      readonly fixed?: SubmitIntent;
+    },
     questions: Partial<SubmitQuestions> = {},
   ) =>
     submitJobs(
       {
-        script: undefined,
+        program: request.script === undefined ? undefined : { script: request.script },
         job: undefined,
         ...request,
         choice,
@@ -97,7 +102,8 @@ async function setUp(t: TestContext, files: Readonly<Record<string, string>>) {
       service,
       { ...AGREEING, ...questions },
     );
-  return { run, bodies, choices, flow, service };
+  const again = (id: string) => resubmitJob({ ...service.deps }, id);
+  return { run, bodies, choices, flow, root, again, service };
 }
 
 test('the `#SBATCH` lines of a script count however it was named, and lose against what the caller fixes', async (t) => {
@@ -105,7 +111,7 @@ test('the `#SBATCH` lines of a script count however it was named, and lose again
   const sent = await run({ script: 'job.sh 1' });
   assert.equal(sent?.type === 'job' && sent.record.maxRuntime, 300);
   assert.match(bodies[0] ?? '', /"project":"vision"/);
-  const chosen = await run({ fixed: { maxRuntime: 60 } }, { chooseScript: async () => 'job.sh' });
+  const chosen = await run({ fixed: { maxRuntime: 60 } }, { chooseProgram: async () => ({ script: 'job.sh' }) });
   assert.equal(chosen?.type === 'job' && chosen.record.maxRuntime, 60);
 });
 
@@ -203,4 +209,90 @@ test('a stored archive is sent again with its terms, unless the user cancels or 
   const metaOfBody = (body = ''): unknown => JSON.parse(/\{.*"script".*\}/.exec(body)?.[0] ?? '');
   assert.equal(bodies.length, 2);
   assert.deepEqual(metaOfBody(bodies[1]), metaOfBody(bodies[0]));
+});
+
+const WORDS = ['python', '-c', 'print("it\'s")', '$HOME', 'a\nb', ''];
+const KNOWS_COMMANDS = { ...ACCOUNT, features: ['command'] };
+
+test('a command is sent as words to a service that runs commands, is the title of its job, and can be sent again', async (t) => {
+  const { run, bodies, again } = await setUp(t, { 'train.py': '' }, KNOWS_COMMANDS);
+  const sent = await run({ program: startedCommand(WORDS) });
+  assert.ok(sent?.type === 'job');
+  const { record } = sent;
+  assert.equal(record.script, `python -c 'print("it'\\''s")' '$HOME' 'a b' ''`);
+  assert.deepEqual([record.command, record.commandScript], [WORDS, null]);
+  await again(record.id);
+  assert.equal(bodies.length, 2);
+  for (const body of bodies) {
+    assert.ok(body.includes(`"command":${JSON.stringify(WORDS)}`));
+    assert.doesNotMatch(body, /"script"/);
+  }
+});
+
+test('for a service that runs scripts only, a command becomes a script beside the files, and the preview says so', async (t) => {
+  const { run, bodies, root, again } = await setUp(t, { 'train.py': '' });
+  const asked: string[] = [];
+  const sent = await run(
+    { program: startedCommand(WORDS) },
+    {
+      confirm: async ({ plans, findings }) => {
+        asked.push(...findings.map(({ severity, summary, detail }) => `${severity}: ${summary}. ${detail}`));
+        return plans;
+      },
+    },
+  );
+  assert.deepEqual(asked, [
+    'warning: the service runs scripts only, so the command is sent as .farwharf/command.sh. This file is added to what is sent. Your folder stays as it is.',
+  ]);
+  assert.ok(sent?.type === 'job');
+  assert.deepEqual([sent.record.command, sent.record.commandScript], [WORDS, '.farwharf/command.sh']);
+  assert.deepEqual(readdirSync(root), ['train.py']);
+  await again(sent.record.id);
+  for (const body of bodies) assert.match(body, /"script":"\.farwharf\/command\.sh"/);
+  for (const body of bodies) assert.doesNotMatch(body, /"command"/);
+  const folder = tempHome(t);
+  const { archive } = sent.record;
+  spawnSync('tar', ['-xzf', archive ?? '', '-C', folder]);
+  const script = readFileSync(join(folder, '.farwharf/command.sh'), 'utf8');
+  writeFileSync(join(folder, 'show'), script.replace('exec python -c', 'printf "%s\\0"'));
+  const shown = spawnSync('sh', [join(folder, 'show')]).stdout.toString();
+  assert.deepEqual(shown.split('\0').slice(0, -1), WORDS.slice(2));
+});
+
+test('a sweep of commands has the parameters in its words, and a script for each where a service runs scripts only', async (t) => {
+  const profile = {
+    command: ['python', 'train.py', '--lr=${matrix:lr}', '${matrix:name}'],
+    matrix: { lr: [1, 2], name: ['a b'] },
+  };
+  const job = profileOf(profile);
+  const commands = [1, 2].map((lr) => ['python', 'train.py', `--lr=${lr}`, 'a b']);
+  for (const [account, scripts] of [
+    [KNOWS_COMMANDS, [null, null]],
+    [ACCOUNT, ['.farwharf/command.sh', '.farwharf/command-2.sh']],
+  ] as const) {
+    const { run } = await setUp(t, { 'train.py': '' }, account);
+    const sent = await run({ job, program: startedCommand(commands[0] ?? []) });
+    const drafts = sent?.type === 'sweep' ? sent.sweep.drafts : [];
+    assert.deepEqual(
+      drafts.map(({ command }) => command),
+      commands,
+    );
+    assert.deepEqual(
+      drafts.map(({ commandScript }) => commandScript),
+      scripts,
+    );
+    assert.equal(drafts[1]?.script, "python train.py '--lr=2' 'a b'");
+  }
+});
+
+test('a command whose file is missing, or that no service runs, is refused before anything is sent', async (t) => {
+  const { run, bodies } = await setUp(t, { 'train.py': '' }, KNOWS_COMMANDS);
+  for (const [command, message] of [
+    [['python', 'trian.py'], /trian\.py does not exist in the folder/],
+    [[], /The command is not valid, so nothing was sent: it must begin with the name of a program/],
+    [['x', 'a\0b'], /must not contain NUL/],
+    [['x', 'y'.repeat(100_000)], /must be at most 32 KB/],
+  ] as const)
+    await assert.rejects(run({ program: startedCommand(command) }), { message });
+  assert.deepEqual(bodies, []);
 });
