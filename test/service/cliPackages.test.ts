@@ -11,7 +11,7 @@ const FILES = {
     profiles: {
       node: { script: 'a.mjs', requirements: 'package-lock.json' },
       none: { script: 'a.mjs', requirements: 'none.txt' },
-      poetry: { script: 'a.mjs', requirements: 'poetry.lock' },
+      pipenv: { script: 'a.mjs', requirements: 'Pipfile.lock' },
     },
   }),
 };
@@ -33,7 +33,7 @@ test('a submit says whether its packages are installed already, and refuses a li
   assert.match((await submit('node', '--dry-run')).stderr, /will be installed first \(last time \S+ \S+\)\n/);
   for (const [profile, message] of [
     ['none', /The folder has no none\.txt/],
-    ['poetry', /Write the packages to a requirements file with poetry export/],
+    ['pipenv', /Write the packages to a requirements file with pipenv requirements/],
   ] as const) {
     const refused = await submit(profile);
     assert.equal(refused.exit, 2);

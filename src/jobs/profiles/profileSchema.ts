@@ -108,7 +108,7 @@ const profile = z
       )
       .optional(),
     requirements: innerPath(
-      'A list of packages that are installed before the job starts: "requirements.txt", "uv.lock", "environment.yml" or "package-lock.json".',
+      'A list of packages that are installed before the job starts: "requirements.txt", "uv.lock", "environment.yml", "package-lock.json" or the lock file of another tool.',
     ).optional(),
     include: z
       .array(innerPath('A path in the folder.'))

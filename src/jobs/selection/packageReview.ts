@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { submission } from '../../remote/protocol/jobTerms.ts';
-import { readPackageList } from '../../workspace/environments/packageList.ts';
+import { checkPackageList, readPackageList } from '../../workspace/environments/packageList.ts';
 import type { Selection } from '../../workspace/select/selection.ts';
 import { describeExclusion } from './exclusions.ts';
 import { excludedBy } from './script.ts';
@@ -20,7 +20,8 @@ export async function reviewPackages(
   if (data === undefined) return [];
   try {
     const list = await readPackageList(root, data);
-    const needed = new Set(list?.files.map(({ path }) => path));
+    if (list !== undefined) checkPackageList(list);
+    const needed = new Set(list?.files.filter(({ isOptional }) => isOptional !== true).map(({ path }) => path));
     for (const { path } of files) needed.delete(path);
     return [...needed].map((path) => {
       const exclusion = excludedBy(excluded, path);

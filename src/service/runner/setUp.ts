@@ -1,14 +1,15 @@
 import { chmodSync, lstatSync, mkdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { AppError } from '../../core/errors.ts';
+import { printableText } from '../../core/text/printable.ts';
 import { volumeVariable } from '../../remote/protocol/volume.ts';
 import { isInstallerVariable } from '../../workspace/environments/installerVariables.ts';
-import { type PackageList, readPackageList } from '../../workspace/environments/packageList.ts';
+import { checkPackageList, type PackageList, readPackageList } from '../../workspace/environments/packageList.ts';
 import { environmentsIn } from '../folders/environmentFolder.ts';
 import type { VirtualEnvironmentSpec } from '../jobFiles/runnerSpec.ts';
 import { buildSteps, type Step, STEP_LIMIT_MS, toolsOf } from './environment/environmentBuild.ts';
 import { packagesKey } from './environment/environmentKey.ts';
-import type { JobPackages } from './environment/jobPackages.ts';
+import { isOfNode, type JobPackages } from './environment/jobPackages.ts';
 import { type BuildResult, keepEnvironment } from './environment/keepEnvironment.ts';
 import { type ProgramFinder, PROGRAMS_IN_CONTAINER, programsOnMachine } from './environment/programFinder.ts';
 import { imageFetch } from './program/containerCall.ts';
@@ -19,6 +20,9 @@ import type { ProgramEnd } from './runProcess.ts';
 // They make Python load programs from the folder, which differs for later jobs.
 const FOLDER_VARIABLES = ['PYTHONPATH', 'PYTHONHOME', 'PYTHONSTARTUP'];
 const MODULES = 'node_modules';
+const SAID_LINES = 3;
+const MAX_SAID = 300;
+const PASSWORD = /(:\/\/)[^\s/@]+@/g;
 
 /** What the setup led to: how the job ended if it failed, otherwise the run with its packages. */
 export interface SetUp {
@@ -66,6 +70,7 @@ export async function setUp(run: JobRun, secretNames: readonly string[]): Promis
   const { venv } = spec;
   const list = venv === null ? undefined : await readPackageList(folder.workspace, venv);
   if (venv === null || list === undefined) return { run, ...fetched };
+  checkPackageList(list);
   const request = { run, venv, list, usedSeconds: fetched.ranSeconds };
   const environments = spec.environments && join(environmentsIn(dirname(dirname(folder.path))), spec.environments);
   const why = whyNotKept(request, secretNames);
@@ -162,7 +167,7 @@ function programsFor(run: JobRun): ProgramFinder {
 }
 
 function ready({ run, list }: PackageRun, packages: JobPackages): Pick<SetUp, 'run' | 'cleanUp'> {
-  const cleanUp = list.tool === 'npm' ? linkNodeModules(run.folder.workspace, list, packages.path) : undefined;
+  const cleanUp = isOfNode(list) ? linkNodeModules(run.folder.workspace, list, packages.path) : undefined;
   return { run: { ...run, packages }, cleanUp };
 }
 
@@ -170,7 +175,8 @@ async function runSteps(steps: readonly Step[], run: JobRun, usedSeconds: number
   const { spec, variables, packages, output } = run;
   let ranSeconds = usedSeconds;
   for (const step of steps) {
-    output.note(`${step.file} ${step.args.join(' ')}`);
+    output.note(step.note ?? `${step.file} ${step.args.join(' ')}`);
+    output.takeRecent();
     const leftMs = 1000 * (spec.maxRuntimeSeconds - ranSeconds);
     // The fetch of an image is no program of the job.
     const env = step.isFree === true ? variables.inherited : variablesOnMachine(variables, packages);
@@ -188,7 +194,7 @@ async function runSteps(steps: readonly Step[], run: JobRun, usedSeconds: number
 /** How a job ends with a step of its setup; undefined if it continues. */
 function endingOfStep(
   { endedBy, code, detail }: ProgramEnd,
-  { doing, failure, isFree = false }: Step,
+  { file, doing, failure, isFree = false }: Step,
   { ranSeconds, isOverTime }: { readonly ranSeconds: number; readonly isOverTime: boolean },
   { output, signal }: JobRun,
 ): RunOutcome | undefined {
@@ -198,8 +204,21 @@ function endingOfStep(
     return { outcome: 'timed_out', code: null, signal: null, detail: null, ranSeconds };
   }
   if (code === 0 && endedBy === 'itself') return undefined;
-  const sentence = endedBy === 'limit' ? `It took longer than 30 minutes until ${doing}.` : (detail ?? failure);
+  const sentence =
+    endedBy === 'limit'
+      ? `It took longer than 30 minutes until ${doing}.`
+      : (detail ?? [failure, ...saidBy(basename(file), output.takeRecent())].join(' '));
   return notStarted(sentence, isFree ? 0 : ranSeconds);
+}
+
+/** The last lines of a program, as a sentence: without what a terminal would not show, and without passwords in addresses. */
+function saidBy(program: string, text: string): readonly string[] {
+  const lines = printableText(text.replaceAll(/[^\n]*\r(?!\n)/g, ''))
+    .split('\n')
+    .map((line) => line.trim().replaceAll(PASSWORD, '$1***@').slice(0, MAX_SAID))
+    .filter((line) => line !== '')
+    .slice(-SAID_LINES);
+  return lines.length === 0 ? [] : [`The last lines of ${program}: ${lines.join(' / ')}`];
 }
 
 function without(variables: Readonly<Record<string, string>>, names: ReadonlySet<string>): Record<string, string> {
@@ -221,7 +240,7 @@ function makeBuildFolder(path: string, { files }: Pick<PackageList, 'files'>): B
 }
 
 /**
- * Links the packages that npm installed beside their lock file in the workspace, where Node.js looks for them, because it finds modules by
+ * Links the packages of Node.js beside their lock file in the workspace, where Node.js looks for them, because it finds modules by
  * no variable.
  *
  * @param target the environment.

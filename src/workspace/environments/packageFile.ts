@@ -14,6 +14,8 @@ export interface PackageFile {
   /** Relative to the folder. */
   readonly path: string;
   readonly text: string;
+  /** Whether its tool does without it. */
+  readonly isOptional?: boolean;
 }
 
 /**

@@ -3,11 +3,22 @@ import { basename } from 'node:path/posix';
 import { AppError } from '../../core/errors.ts';
 import { isInstallerVariable } from './installerVariables.ts';
 import { readPackageFile, type PackageFile } from './packageFile.ts';
-import { localCondaPackage, localNpmPackage, localUvPackage } from './localPackages.ts';
+import { checkLockAge } from './lockAge.ts';
+import {
+  localCondaPackage,
+  localNpmPackages,
+  type LocalPackage,
+  localPackages,
+  localRenvPackages,
+  refuseOutside,
+} from './localPackages.ts';
+import { lockedRequirements } from './lockedRequirements.ts';
 import { readPipFiles, localPipPackage } from './pipPackages.ts';
+import { inlinePackages, type PipRequirements, projectPackages } from './projectPackages.ts';
 
 /** What installs the packages of a list. `pip` stands for uv too, where that is installed. */
-export type PackageTool = 'pip' | 'uv' | 'conda' | 'npm';
+export const PACKAGE_TOOLS = ['pip', 'uv', 'poetry', 'pdm', 'conda', 'npm', 'pnpm', 'yarn', 'renv'] as const;
+export type PackageTool = (typeof PACKAGE_TOOLS)[number];
 
 /** The part of a job's `venv` that decides what is installed. */
 export interface EnvironmentDescription {
@@ -20,6 +31,7 @@ export interface EnvironmentDescription {
 /** What an environment is built from. */
 export interface PackageList {
   readonly tool: PackageTool;
+  readonly format: PackageFormat;
   /** What people call it: the file's path, or how many lines there are. */
   readonly name: string;
   /** Everything that decides what is installed; empty for lines. */
@@ -41,29 +53,47 @@ export const PACKAGE_LISTS: readonly string[] = [
   'package-lock.json',
 ];
 
+/** A format of a list. */
+type PackageFormat = PackageTool | 'pylock' | 'pyproject' | 'inline';
+
 const SNIFFED_CHARACTERS = 1_000;
 
 const UNSUPPORTED: Readonly<Record<string, string>> = {
-  'pyproject.toml': 'Name its lock file, uv.lock, which uv lock writes.',
-  'poetry.lock': 'Write the packages to a requirements file with poetry export, and name that.',
-  'pdm.lock': 'Write the packages to a requirements file with pdm export, and name that.',
   Pipfile: 'Write the packages to a requirements file with pipenv requirements, and name that.',
   'Pipfile.lock': 'Write the packages to a requirements file with pipenv requirements, and name that.',
-  'renv.lock': 'List R and its packages in an environment.yml, or call renv::restore() in the script.',
-  'package.json': 'Name its lock file, package-lock.json, which npm install writes.',
-  'pnpm-lock.yaml': 'Name a package-lock.json, or install the packages in the script.',
-  'yarn.lock': 'Name a package-lock.json, or install the packages in the script.',
+  'package.json': 'Name its lock file, such as package-lock.json, which npm install writes.',
 };
 
-/** What installs the packages of a file, by its name. @throws AppError `bad-input` for a file that no supported tool reads. */
-export function toolFor(file: string): PackageTool {
+// The names of files that tools look for.
+const FORMATS: Readonly<Record<string, PackageFormat>> = {
+  'uv.lock': 'uv',
+  'poetry.lock': 'poetry',
+  'pdm.lock': 'pdm',
+  'pylock.toml': 'pylock',
+  'pyproject.toml': 'pyproject',
+  'package-lock.json': 'npm',
+  'pnpm-lock.yaml': 'pnpm',
+  'yarn.lock': 'yarn',
+  'renv.lock': 'renv',
+};
+
+/** The format of a file, by its name. @throws AppError `bad-input` for a file that no supported tool reads. */
+export function formatOf(file: string): PackageFormat {
   const name = basename(file);
   const remedy = Object.hasOwn(UNSUPPORTED, name) ? UNSUPPORTED[name] : undefined;
   if (remedy !== undefined) throw new AppError('bad-input', `Packages cannot be installed from ${name}. ${remedy}`);
-  if (name === 'uv.lock') return 'uv';
-  if (name === 'package-lock.json') return 'npm';
+  if (Object.hasOwn(FORMATS, name)) return FORMATS[name] ?? 'pip';
+  // PEP 751, "File Name".
+  if (/^pylock\.[^.]+\.toml$/.test(name)) return 'pylock';
+  if (/\.py$/i.test(name)) return 'inline';
   // No list of pip is YAML, whatever its name.
   return /\.ya?ml$/i.test(name) ? 'conda' : 'pip';
+}
+
+/** What installs the packages of a file, by its name. @throws as `formatOf`. */
+export function toolFor(file: string): PackageTool {
+  const format = formatOf(file);
+  return format === 'pylock' || format === 'pyproject' || format === 'inline' ? 'pip' : format;
 }
 
 /**
@@ -79,7 +109,14 @@ export async function readPackageList(
 ): Promise<PackageList | undefined> {
   if (requirements === undefined) {
     if (python === undefined) return undefined;
-    return { tool: 'pip', name: python, files: [], contents: digest('pip', [], python, env), localPackage: undefined };
+    return {
+      tool: 'pip',
+      format: 'pip',
+      name: python,
+      files: [],
+      contents: digest('pip', [], python, env),
+      localPackage: undefined,
+    };
   }
   if (typeof requirements !== 'string') {
     const text = requirements.join('\n');
@@ -87,19 +124,57 @@ export async function readPackageList(
     const name = count === 1 ? '1 requirement' : `${count} requirements`;
     return {
       tool: 'pip',
+      format: 'pip',
       name,
       files: [],
       contents: digest('pip', [text], python, env),
       localPackage: localPipPackage(text),
     };
   }
-  const tool = toolFor(requirements);
-  const files = await READERS[tool].read(root, requirements);
-  if (tool === 'pip' || tool === 'conda') checkFormat(tool, files[0]);
+  const [format, tool] = [formatOf(requirements), toolFor(requirements)];
+  const { read, local } = READERS[format];
+  const files = await read(root, requirements);
+  if (format === 'pip' || format === 'conda') checkFormat(format, files[0]);
+  const list = { tool, format, name: requirements, files };
+  if (format === 'pyproject' || format === 'inline') {
+    // The rest of the file has no part in what is installed.
+    const { lines, python: range } = pipRequirements(list) ?? NO_LINES;
+    const contents = digest(tool, [lines.join('\n'), range ?? ''], python, env);
+    return { ...list, contents, localPackage: localPipPackage(lines.join('\n')) };
+  }
   const texts = files.flatMap(({ path, text }) => [path, text]);
-  const listed = tool === 'pip' ? files : files.slice(0, 1);
-  const localPackage = listed.map(({ text }) => READERS[tool].localPackage(text)).find((each) => each !== undefined);
-  return { tool, name: requirements, files, contents: digest(tool, texts, python, env), localPackage };
+  const listed = format === 'pip' ? files : files.slice(0, 1);
+  const [localPackage] = listed.flatMap(({ text }) => local(text));
+  return { ...list, contents: digest(tool, texts, python, env), localPackage: localPackage?.name };
+}
+
+const NO_LINES: PipRequirements = { lines: [], isLocked: false, python: undefined };
+
+/**
+ * What pip or uv install for a list that is not a requirements file; undefined if it is one, or of another tool than Python's.
+ *
+ * @throws AppError `bad-input` if only the tool that wrote the list can install it.
+ */
+export function pipRequirements({ format, files }: Pick<PackageList, 'format' | 'files'>): PipRequirements | undefined {
+  const [file, project] = files;
+  if (file === undefined) return undefined;
+  if (format === 'inline') return inlinePackages(file);
+  if (format === 'pyproject') return projectPackages(file);
+  const isLock = format === 'uv' || format === 'poetry' || format === 'pdm' || format === 'pylock';
+  return isLock ? lockedRequirements(format, [file, project]) : undefined;
+}
+
+/**
+ * Checks what takes longer than reading a list: that a lock file fits its project, and that all it names is in the folder.
+ *
+ * @throws AppError `bad-input` if one is not so.
+ */
+export function checkPackageList({ format, files }: PackageList): void {
+  const [file, project] = files;
+  if (file === undefined) return;
+  if (format !== 'pip' && format !== 'conda') refuseOutside(file.path, READERS[format].local(file.text));
+  if (project === undefined || format === 'pip' || format === 'conda' || format === 'renv') return;
+  if (format !== 'pylock' && format !== 'pyproject' && format !== 'inline') checkLockAge(format, file, project);
 }
 
 /** @throws AppError `bad-input` for a file that the tool would misread, because it belongs to another one. */
@@ -117,23 +192,45 @@ function checkFormat(tool: 'pip' | 'conda', file: PackageFile | undefined): void
 }
 
 interface Reader {
+  /** Reads the list, and then what else its tool reads. */
   readonly read: (root: string, file: string) => Promise<readonly PackageFile[]>;
-  readonly localPackage: (text: string) => string | undefined;
+  readonly local: (text: string) => readonly LocalPackage[];
 }
 
-const READERS: Readonly<Record<PackageTool, Reader>> = {
-  pip: { read: readPipFiles, localPackage: localPipPackage },
-  uv: { read: withSiblings('pyproject.toml'), localPackage: localUvPackage },
-  conda: { read: withSiblings(), localPackage: localCondaPackage },
-  npm: { read: withSiblings('package.json'), localPackage: localNpmPackage },
+const READERS: Readonly<Record<PackageFormat, Reader>> = {
+  pip: { read: readPipFiles, local: (text) => named(localPipPackage(text)) },
+  inline: { read: withSiblings(), local: () => [] },
+  pyproject: { read: withSiblings(), local: () => [] },
+  pylock: { read: withSiblings(), local: (text) => localPackages('pylock', text) },
+  uv: { read: withSiblings(['pyproject.toml']), local: (text) => localPackages('uv', text) },
+  poetry: { read: withSiblings(['pyproject.toml']), local: (text) => localPackages('poetry', text) },
+  pdm: { read: withSiblings(['pyproject.toml']), local: (text) => localPackages('pdm', text) },
+  conda: { read: withSiblings(), local: (text) => named(localCondaPackage(text)) },
+  npm: { read: withSiblings(['package.json']), local: localNpmPackages },
+  pnpm: { read: withSiblings(['package.json'], ['pnpm-workspace.yaml']), local: (text) => localPackages('pnpm', text) },
+  yarn: { read: withSiblings(['package.json'], ['.yarnrc.yml']), local: (text) => localPackages('yarn', text) },
+  renv: { read: withSiblings(), local: localRenvPackages },
 };
 
-/** Reads a file and files beside it that its tool reads too. */
-function withSiblings(...names: readonly string[]): Reader['read'] {
-  return (root, file) => {
+function named(name: string | undefined): readonly LocalPackage[] {
+  return name === undefined ? [] : [{ name, path: name }];
+}
+
+/** Reads a file, files beside it that its tool needs, and those that it reads where they exist. */
+function withSiblings(needed: readonly string[] = [], others: readonly string[] = []): Reader['read'] {
+  return async (root, file) => {
     const folder = file.slice(0, -basename(file).length);
-    return Promise.all([file, ...names.map((name) => `${folder}${name}`)].map((path) => readPackageFile(root, path)));
+    const read = (name: string): Promise<PackageFile> => readPackageFile(root, `${folder}${name}`);
+    const readOther = async (name: string): Promise<readonly PackageFile[]> =>
+      read(name).then((found) => [{ ...found, isOptional: true }], noneIfMissing);
+    const files = await Promise.all([basename(file), ...needed].map(read));
+    return [...files, ...(await Promise.all(others.map(readOther))).flat()];
   };
+}
+
+function noneIfMissing(error: unknown): readonly PackageFile[] {
+  if (error instanceof AppError && error.code === 'missing') return [];
+  throw error;
 }
 
 function digest(

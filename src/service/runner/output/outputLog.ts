@@ -14,6 +14,7 @@ const READ_BYTES = 64 * 1024;
 const HOLD_MS = 100;
 // The end of an output shows how the script ended, so it is stored whatever was omitted before it.
 const TAIL_BYTES = 256 * 1024;
+const RECENT_CHARACTERS = 4_096;
 
 /**
  * Appends output to the job's log: a JSON line for each piece, in the order of arrival, without splitting characters. Events that
@@ -34,6 +35,7 @@ export class OutputLog {
   /** Without the values of secrets, also where the program printed one in pieces. */
   readonly #clean: Readonly<Record<StreamName, RedactedStream>> | undefined;
   readonly #tail = new OutputTail(TAIL_BYTES);
+  #recent = '';
   #room: number;
   #isOver = false;
 
@@ -61,6 +63,14 @@ export class OutputLog {
     this.#file.append(
       lineOf({ stream: 'stderr', text: `farwharf: ${this.#redactor?.redact(sentence) ?? sentence}\n` }),
     );
+  }
+
+  /** The end of what was printed since the last call, for the message of a program that failed. */
+  takeRecent(): string {
+    for (const stream of ['stdout', 'stderr'] as const) this.#release(stream);
+    const text = this.#recent;
+    this.#recent = '';
+    return text;
   }
 
   /** What the job uses. The few such frames are stored whatever the job prints. */
@@ -116,6 +126,7 @@ export class OutputLog {
   #frameOf(stream: StreamName, piece: OutputPiece): LogFrame | FlowFrame | undefined {
     if (piece.type === 'value') return { flow: this.#redactor?.redactValue(piece.value) ?? piece.value };
     const text = this.#clean?.[stream].push(piece.text) ?? piece.text;
+    this.#recent = (this.#recent + text.slice(-RECENT_CHARACTERS)).slice(-RECENT_CHARACTERS);
     return text === '' ? undefined : { stream, text };
   }
 

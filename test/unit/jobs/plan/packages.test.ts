@@ -38,7 +38,7 @@ test('a list that is missing or cannot be used is an error before anything is se
   const root = temporaryFolder(t);
   for (const [requirements, detail] of [
     ['none.txt', /^The folder has no none\.txt/],
-    ['poetry.lock', /poetry export/],
+    ['Pipfile.lock', /pipenv requirements/],
   ] as const) {
     const finding = await forecastPackages(root, { requirements }, []);
     assert.ok(finding !== undefined && 'type' in finding);

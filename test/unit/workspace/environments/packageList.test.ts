@@ -23,16 +23,26 @@ async function localOf(t: TestContext, text: string): Promise<string | undefined
 }
 
 test('the name of a file decides what installs its packages', () => {
-  const names = ['requirements-dev.txt', 'deps/base.in', 'a/uv.lock', 'environment.gpu.yml', 'package-lock.json'];
-  assert.deepEqual(names.map(toolFor), ['pip', 'pip', 'uv', 'conda', 'npm']);
+  const tools = {
+    'requirements-dev.txt': 'pip',
+    'deps/base.in': 'pip',
+    'train.py': 'pip',
+    'pyproject.toml': 'pip',
+    'pylock.toml': 'pip',
+    'pylock.gpu.toml': 'pip',
+    'a/uv.lock': 'uv',
+    'sub/poetry.lock': 'poetry',
+    'pdm.lock': 'pdm',
+    'environment.gpu.yml': 'conda',
+    'package-lock.json': 'npm',
+    'web/pnpm-lock.yaml': 'pnpm',
+    'yarn.lock': 'yarn',
+    'renv.lock': 'renv',
+  };
+  for (const [path, tool] of Object.entries(tools)) assert.equal(toolFor(path), tool, path);
   for (const [path, remedy] of [
-    ['pyproject.toml', 'Name its lock file, uv.lock, which uv lock writes.'],
-    ['sub/poetry.lock', 'Write the packages to a requirements file with poetry export, and name that.'],
-    ['pdm.lock', 'Write the packages to a requirements file with pdm export, and name that.'],
-    ['Pipfile.lock', 'Write the packages to a requirements file with pipenv requirements, and name that.'],
-    ['package.json', 'Name its lock file, package-lock.json, which npm install writes.'],
-    ['pnpm-lock.yaml', 'Name a package-lock.json, or install the packages in the script.'],
-    ['yarn.lock', 'Name a package-lock.json, or install the packages in the script.'],
+    ['sub/Pipfile.lock', 'Write the packages to a requirements file with pipenv requirements, and name that.'],
+    ['package.json', 'Name its lock file, such as package-lock.json, which npm install writes.'],
   ] as const) {
     const message = `Packages cannot be installed from ${path.replace('sub/', '')}. ${remedy}`;
     assert.throws(() => toolFor(path), { code: 'bad-input', message });
