@@ -31,6 +31,15 @@ test('a submit says whether its packages are installed already, and refuses a li
   assert.match(second.stderr, /the environment of package-lock\.json is ready/);
   await scratch.folder('project', { 'package-lock.json': `${LOCK}\n` });
   assert.match((await submit('node', '--dry-run')).stderr, /will be installed first \(last time \S+ \S+\)\n/);
+  const plain = await scratch.run(['submit', folder, '--script', 'a.mjs', '--dry-run'], { env });
+  assert.match(
+    plain.stderr,
+    /packages: installs none · found package-lock\.json\. Install from package-lock\.json with --packages package-lock\.json\n/,
+  );
+  const chosen = ['submit', folder, '--script', 'a.mjs', '--packages', 'package-lock.json', '--dry-run', '--json'];
+  const json = JSON.parse((await scratch.run(chosen, { env })).stdout) as Record<string, unknown>;
+  assert.equal(json['packages'], 'package-lock.json');
+  assert.deepEqual(json['package_lists'], ['package-lock.json']);
   for (const [profile, message] of [
     ['none', /The folder has no none\.txt/],
     ['pipenv', /Write the packages to a requirements file with pipenv requirements/],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { chmod, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Scratch } from './commandLine.ts';
@@ -20,7 +20,8 @@ function assertRefused(
 
 test('what a service cannot run is known before the upload, with the advice that fits', async () => {
   await using scratch = await Scratch.create();
-  const bin = await scratch.folder('bin', {});
+  const bin = await scratch.folder('bin', { conda: '#!/bin/sh\n' });
+  await chmod(join(bin, 'conda'), 0o755);
   const { env } = await scratch.serve([], { PATH: bin });
   const folder = await scratch.folder('project', {
     'a.R': 'print(1)\n',
@@ -70,7 +71,7 @@ test('a list of packages that is left out, missing or of another tool is known b
     ['other.txt', /more\/base\.txt, which lists packages of the job, is left out/],
     ['none.txt', /The folder has no none\.txt/],
     ['Pipfile', /cannot be installed from Pipfile\. .*pipenv requirements/],
-    ['renv.lock', /cannot be installed from renv\.lock\. List R and its packages in an environment\.yml/],
+    ['renv.lock', /renv\.lock is not a lock file of renv\. Run renv::snapshot\(\)/],
     ['unknown.lock', /unknown\.lock is not a requirements file/],
     ['compose.yaml', /compose\.yaml is not an environment of conda/],
   ] as const) {

@@ -108,7 +108,7 @@ test('each other lock file is installed by its own tool, which gets the argument
     pnpm.output,
     /^called pnpm install --frozen-lockfile --config\.package-import-method=copy\nCI=true\npackage\.json pnpm-lock\.yaml pnpm-workspace\.yaml $/m,
   );
-  assert.match(yarn1.output, /^called yarn install --frozen-lockfile --non-interactive$/m);
+  assert.match(yarn1.output, /^called yarn install --frozen-lockfile$/m);
   assert.match(
     yarn.output,
     /^called yarn install --immutable --frozen-lockfile\nYARN_ENABLE_TELEMETRY=0\nYARN_IGNORE_PATH=1\nYARN_NODE_LINKER=node-modules\n\.?/m,

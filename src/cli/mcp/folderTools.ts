@@ -91,12 +91,14 @@ export async function runFlowTool(run: Captured, root: string, { file, shared }:
 function submitFlags({
   script,
   command,
+  packages,
   machine_class: machineClass,
   max_runtime: maxRuntime,
 }: AgentToolInput<'submit_job'>) {
   return {
     ...(script !== undefined && { script }),
     ...(command !== undefined && { command }),
+    ...(packages !== undefined && { packages }),
     ...(machineClass !== undefined && { machineClass }),
     ...(maxRuntime !== undefined && { maxRuntime }),
     watch: false,

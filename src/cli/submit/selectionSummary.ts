@@ -10,8 +10,10 @@ import {
 } from './submitPreflight.ts';
 import { formatBytes, formatCount } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
+import { shellWord } from '../../core/text/shellWord.ts';
 import { EXCLUSION_REASONS, groupExclusions } from '../../jobs/selection/exclusions.ts';
-import { describePackages } from '../../jobs/plan/packages.ts';
+import { describeFoundPackages, describePackages } from '../../jobs/plan/packages.ts';
+import type { SubmitPlan } from '../../jobs/plan/plan.ts';
 import {
   estimateArchiveBytes,
   type Exclusion,
@@ -67,6 +69,19 @@ function selectionAsJson(selection: Selection, jobFindings: readonly object[]): 
   };
 }
 
+/** Says what happens with packages, and which lists of the folder are not used. */
+export function notePackages(
+  { packages, packageLists, otherLists, draft }: SubmitPlan,
+  terminal: Pick<Context['terminal'], 'note'>,
+): void {
+  if (packages !== undefined) terminal.note(`  packages: ${describePackages(packages)}`);
+  const [first = ''] = packageLists;
+  if (draft.venv?.['requirements'] !== undefined || packageLists.length + otherLists.length === 0) return;
+  const remedy =
+    packageLists.length === 0 ? '' : `. Install from ${first} with --packages ${shellWord(printableLine(first))}`;
+  terminal.note(`  packages: ${describeFoundPackages(packageLists, otherLists)}${remedy}`);
+}
+
 /** Answers a dry run. @param jobs the jobs of a sweep, for JSON. */
 export function showSelection(
   selection: Selection,
@@ -76,12 +91,21 @@ export function showSelection(
 ): number {
   const exit = exitOfFindings(dryRun.findings);
   const estimate = estimateAsJson(dryRun);
-  terminal.json({ ...selectionAsJson(selection, findingsAsJson(dryRun)), ...estimate, ...(jobs && { jobs }) });
+  const lists = dryRun.plan && {
+    package_lists: dryRun.plan.packageLists,
+    packages: dryRun.plan.draft.venv?.['requirements'],
+  };
+  terminal.json({
+    ...selectionAsJson(selection, findingsAsJson(dryRun)),
+    ...estimate,
+    ...lists,
+    ...(jobs && { jobs }),
+  });
   if (!terminal.isJson) for (const { path } of selection.files) terminal.answer(path);
   const { plan } = dryRun;
   if (!terminal.isJson && plan?.draft.batch !== undefined) terminal.note(describeBatch(selection.root, plan.draft));
   if (!terminal.isJson) for (const line of describeExclusions(selection)) terminal.note(line);
-  if (plan?.packages !== undefined) terminal.note(`  packages: ${describePackages(plan.packages)}`);
+  if (plan !== undefined) notePackages(plan, terminal);
   for (const finding of dryRun.findings) terminal.note(`  ${finding.severity}: ${describeWithFlag(finding)}`);
   if (dryRun.unchecked !== undefined) terminal.note(dryRun.unchecked);
   const outcome =

@@ -3,7 +3,6 @@ import { formatCount, formatCredits } from '../../core/text/format.ts';
 import { describeParameters } from '../../jobs/ledger/parameters.ts';
 import { describeEstimate } from '../../jobs/plan/estimate.ts';
 import { describePlannedHours, hasPricedJobs, highestPlannedCost, type JobPlans } from '../../jobs/plan/jobPlans.ts';
-import { describePackages } from '../../jobs/plan/packages.ts';
 import { refuseErrors } from '../../jobs/plan/preflight.ts';
 import { startedCommand } from '../../jobs/plan/draft.ts';
 import { resolveHost } from '../../jobs/service/host.ts';
@@ -19,7 +18,7 @@ import { Session } from '../command/session.ts';
 import { checkUnanswered } from '../command/unansweredSubmit.ts';
 import { runSweep } from '../sweeps/runSweep.ts';
 import { FilesToSend } from './filesToSend.ts';
-import { describeExclusions, describeSize, showSelection } from './selectionSummary.ts';
+import { describeExclusions, describeSize, notePackages, showSelection } from './selectionSummary.ts';
 import { SendingReport } from './sendingReport.ts';
 import { describeBatch, readSubmitInput } from './submitBatch.ts';
 import { finishSubmit } from './submitEnd.ts';
@@ -33,7 +32,8 @@ import { allowProfile, grantedBy, submitTerms, withServiceOf } from './submitPro
  */
 export async function runSubmit(context: Context, argument: string, flags: SubmitFlags): Promise<number> {
   const { folder, job } = await readSubmitInput(argument, flags, context.cwd);
-  const venv = flags.venv === undefined ? undefined : await readVenv(flags.venv, context.cwd);
+  const environment = flags.venv === undefined ? undefined : await readVenv(flags.venv, context.cwd);
+  const venv = flags.packages === undefined ? environment : { ...environment, requirements: flags.packages };
   const terms: SubmitRequest['terms'] = (described, parameters) =>
     submitTerms(described, parameters, { flags, venv, env: context.env });
   const { script, command, include = [], exclude = [] } = terms(job, job?.combinations[0] ?? {});
@@ -135,7 +135,7 @@ function announce(
   const cost = first === undefined || others.length > 0 ? describeJobs(plans) : describeEstimate(first.plan.estimate);
   terminal.note(`${describeSize(all)} will be sent to ${hostName}. ${cost}`);
   if (first?.plan.draft.batch !== undefined) terminal.note(describeBatch(all.root, first.plan.draft));
-  if (first?.plan.packages !== undefined) terminal.note(`  packages: ${describePackages(first.plan.packages)}`);
+  if (first !== undefined) notePackages(first.plan, terminal);
   for (const line of describeExclusions(all)) terminal.note(line);
   for (const finding of findings) terminal.note(`  note: ${describeWithFlag(finding)}`);
   return plans;

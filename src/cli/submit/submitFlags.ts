@@ -52,6 +52,10 @@ export const SUBMIT_FLAGS = {
   maxRuntime,
   machineClass,
   project,
+  packages: textFlag(
+    '--packages <file>',
+    'install the packages that this file of the folder lists, such as uv.lock, or the script itself',
+  ),
   venv: textFlag('--venv <file>', 'JSON file that describes the Python environment'),
   ...otherTerms,
   cluster: listFlag(

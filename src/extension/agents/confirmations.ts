@@ -70,5 +70,8 @@ function describePlan(plan: ToolResult | undefined): string {
           ? l10n.t('At most {0} credits', formatCredits(highest))
           : l10n.t('At most {0} of {1} credits', formatCredits(highest), formatCredits(balance));
   const size = formatBytes(numberField(plan.data, 'total_bytes') ?? 0);
-  return `${price}. ${plural(filesToSend.count, l10n.t('1 file'), l10n.t('{0} files'))}, ${size}: ${list}.`;
+  const packages = textField(plan.data, 'packages');
+  const installs =
+    packages === undefined ? '' : ` ${l10n.t('Installs packages from {0} first.', printableLine(packages))}`;
+  return `${price}. ${plural(filesToSend.count, l10n.t('1 file'), l10n.t('{0} files'))}, ${size}: ${list}.${installs}`;
 }

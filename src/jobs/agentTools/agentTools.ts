@@ -16,6 +16,9 @@ const terms = z
       .min(1)
       .optional()
       .describe('in place of script: a program and its arguments, without a shell: ["make", "all"]'),
+    packages: text
+      .optional()
+      .describe('file that lists packages to install first, such as "uv.lock"; preflight_job finds them'),
     machine_class: text.optional().describe('default: the first in the price list'),
     max_runtime: z
       .int()

@@ -3,14 +3,18 @@ import { assertNever } from '../../core/errors.ts';
 import { formatDuration } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { ENVIRONMENTS_FEATURE, type KeptEnvironment } from '../../remote/protocol/environment.ts';
-import { submission } from '../../remote/protocol/jobTerms.ts';
-import { readPackageList } from '../../workspace/environments/packageList.ts';
+import { type JobSubmission, submission } from '../../remote/protocol/jobTerms.ts';
+import { receivedAccount } from '../../remote/protocol/schemas.ts';
+import { formatOf, readPackageList, toolFor } from '../../workspace/environments/packageList.ts';
 import type { JobFinding } from '../selection/jobFinding.ts';
-import { unusablePackages } from '../selection/packageReview.ts';
+import { type InstalledPackages, unusablePackages } from '../selection/packageReview.ts';
 import { readFeatures } from './serviceLimits.ts';
 
 // The only one that is offered for services that do not keep environments, because they may not support others.
 const FIRST_LIST = 'requirements.txt';
+// What services install that do not say it.
+const FIRST_FORMATS: ReadonlySet<string> = new Set(['pip', 'uv', 'conda', 'npm']);
+const PYTHON_LOCKS: ReadonlySet<string> = new Set(['uv', 'poetry', 'pdm']);
 
 /** What happens with the packages of a job before its script starts. */
 export type PackagesForecast = { readonly name: string } & (
@@ -26,9 +30,48 @@ export function keepsEnvironments(account: unknown): boolean {
   return readFeatures(account).includes(ENVIRONMENTS_FEATURE);
 }
 
-/** The lists of a folder that a service can install. */
+/** The lists of a folder that a service can install, as far as their names tell. */
 export function offeredLists(lists: readonly string[], account: unknown): readonly string[] {
-  return keepsEnvironments(account) ? lists : lists.filter((name) => name === FIRST_LIST);
+  const isStated = readPackageTools(account) !== undefined || keepsEnvironments(account);
+  if (!isStated) return lists.filter((name) => name === FIRST_LIST);
+  return lists.filter((name) => canInstall({ name, tool: toolFor(name), whyNotPip: undefined }, account));
+}
+
+/** Why a service cannot install the packages of a job; empty if it can, or if the job may bring the tools. */
+export function toolFindings(
+  installed: InstalledPackages | undefined,
+  { account, service }: { readonly account: unknown; readonly service: string },
+  { cluster }: Pick<JobSubmission, 'cluster'>,
+): readonly JobFinding[] {
+  if (installed === undefined || cluster?.modules !== undefined || cluster?.container !== undefined) return [];
+  if (canInstall(installed, account)) return [];
+  const { name, tool, whyNotPip } = installed;
+  const tools = readPackageTools(account);
+  const available =
+    tools === undefined
+      ? l10n.t('It is of an older version.')
+      : l10n.t('Available: {0}.', tools.length === 0 ? l10n.t('nothing') : tools.join(', '));
+  const detail = [
+    ...(whyNotPip === undefined ? [] : [`${whyNotPip}.`]),
+    available,
+    l10n.t('Use another service, or ask its operator to install {0}.', tool),
+  ];
+  const summary = l10n.t('{0} cannot install packages from {1}', service, name);
+  return [
+    { type: 'packages', severity: 'error', summary: printableLine(summary), detail: printableLine(detail.join(' ')) },
+  ];
+}
+
+function canInstall({ name, tool, whyNotPip }: InstalledPackages, account: unknown): boolean {
+  const tools = readPackageTools(account);
+  if (tools === undefined) return FIRST_FORMATS.has(formatOf(name));
+  if (tools.includes(tool)) return true;
+  return PYTHON_LOCKS.has(tool) && tools.includes('pip') && whyNotPip === undefined;
+}
+
+/** With what jobs of a service can install packages; undefined if it does not say. */
+function readPackageTools(account: unknown): readonly string[] | undefined {
+  return receivedAccount.safeParse(account).data?.package_tools ?? undefined;
 }
 
 /**
@@ -56,6 +99,17 @@ export async function forecastPackages(
   } catch (error) {
     return unusablePackages(error);
   }
+}
+
+/** What a job that installs no packages could install, as a phrase. @param others what the service cannot install. */
+export function describeFoundPackages(lists: readonly string[], others: readonly string[]): string {
+  return [
+    l10n.t('installs none'),
+    ...(lists.length === 0 ? [] : [l10n.t('found {0}', lists.map((each) => printableLine(each)).join(', '))]),
+    ...(others.length === 0
+      ? []
+      : [l10n.t('cannot install {0} there', others.map((each) => printableLine(each)).join(', '))]),
+  ].join(' · ');
 }
 
 /** What happens with packages, as a phrase. */

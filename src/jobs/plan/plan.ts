@@ -52,6 +52,8 @@ export interface SubmitPlan {
   readonly packages: PackagesForecast | undefined;
   /** The lists of packages in the folder that the service can install. */
   readonly packageLists: readonly string[];
+  /** Those that it cannot. */
+  readonly otherLists: readonly string[];
   /** Whether the service takes submissions by content. */
   readonly usesContents: boolean;
   /** The account that the job is charged to, if the service names it. */
@@ -92,14 +94,17 @@ export async function readTarget(
 /**
  * The plan for a draft whose files are selected and which is reviewed.
  *
- * @param reviewed the findings of the review.
+ * @param reviewed the findings of the review. @param found the lists of packages in the folder.
  */
 export function planSubmit(
   target: SubmitTarget,
   asked: SubmitDraft,
   selection: SelectedFolder,
   reviewed: readonly JobFinding[] = [],
-  packages?: PackagesForecast | JobFinding,
+  {
+    forecast,
+    found = [],
+  }: { readonly forecast?: PackagesForecast | JobFinding | undefined; readonly found?: readonly string[] } = {},
 ): SubmitPlan {
   const { host, account } = target;
   const draft = withMachineClass(asked, account);
@@ -116,14 +121,15 @@ export function planSubmit(
       // Jobs of this machine see its files.
       ...reviewed.filter(({ type }) => host !== LOCAL_HOST || type !== 'absolute-path'),
       // The review has found the same.
-      ...(packages !== undefined && 'type' in packages && !reviewed.some(isAboutPackages) ? [packages] : []),
+      ...(forecast !== undefined && 'type' in forecast && !reviewed.some(isAboutPackages) ? [forecast] : []),
       ...(batch === undefined ? [] : batchFindings(batch, machineClass)),
       ...checked.findings,
     ],
     secretNames: target.secretNames,
     volumes: readVolumes(account),
-    packages: packages !== undefined && 'type' in packages ? undefined : packages,
-    packageLists: offeredLists(selection.packageLists, account),
+    packages: forecast !== undefined && 'type' in forecast ? undefined : forecast,
+    packageLists: offeredLists(found, account),
+    otherLists: found.filter((list) => !offeredLists(found, account).includes(list)),
     usesContents: takesContents(account),
     maxUploadBytes: readLimits(account).maxUploadBytes,
     accountId: reportedAccountId(account),

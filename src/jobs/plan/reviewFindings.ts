@@ -7,6 +7,7 @@ import { kindOfFile, matchesFile, SCRIPT_KINDS } from '../../workspace/scripts/s
 import type { JobFinding } from '../selection/jobFinding.ts';
 import type { JobReview } from '../selection/jobReview.ts';
 import type { ScriptHead } from '../selection/scriptHead.ts';
+import { toolFindings } from './packages.ts';
 import { readFeatures } from './serviceLimits.ts';
 
 interface Target {
@@ -18,12 +19,15 @@ interface Target {
 
 /** What a review means for a job on a service. */
 export function reviewFindings(
-  { findings, packageFindings, start }: JobReview,
+  { findings, packages, start }: JobReview,
   target: Target,
   draft: Pick<JobSubmission, 'venv' | 'cluster'>,
 ): readonly JobFinding[] {
   // A service without features may give `venv` another meaning.
-  const ofPackages = readFeatures(target.account).length > 0 ? packageFindings : [];
+  const ofPackages =
+    readFeatures(target.account).length > 0
+      ? [...packages.findings, ...toolFindings(packages.installed, target, draft)]
+      : [];
   return [...findings, ...ofPackages, ...(start ? startFindings(start, target, draft) : [])];
 }
 

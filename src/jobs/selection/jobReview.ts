@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { normalize } from 'node:path/posix';
 import * as l10n from '@vscode/l10n';
 import { printableLine } from '../../core/text/printable.ts';
+import { findPackageLists } from '../../workspace/environments/foundPackages.ts';
 import { readStart } from '../../workspace/files/boundedRead.ts';
 import type { Exclusion, ExclusionReason, SelectedFile, Selection } from '../../workspace/select/selection.ts';
 import { describeExclusion } from './exclusions.ts';
@@ -11,7 +12,7 @@ import { isMachinePath, placeOfMachinePath } from './machinePaths.ts';
 import { commandFile } from './commandFile.ts';
 import { findProblem, scriptPath, type StartedProgram } from './script.ts';
 import { guessReads, type PathRead } from './sourceReads.ts';
-import { reviewPackages } from './packageReview.ts';
+import { type PackageReview, reviewPackages } from './packageReview.ts';
 import { lineEndFindings, readScriptHead, type ScriptHead } from './scriptHead.ts';
 
 const MAX_SOURCES = 50;
@@ -226,20 +227,24 @@ export interface ReviewedJob extends StartedProgram {
 export interface JobReview {
   /** What is wrong with the script, or with the files it seems to read. */
   readonly findings: readonly JobFinding[];
-  /** What is wrong with the lists of its packages, for a service that installs them as ours does. */
-  readonly packageFindings: readonly JobFinding[];
+  /** What it installs, and what is wrong with that, for a service that installs packages as ours does. */
+  readonly packages: PackageReview;
+  /** Files of the folder that list packages, the ones to offer first at the start. */
+  readonly packageLists: readonly string[];
   /** Undefined for a command, and if the script is not among the files. */
   readonly start: ScriptHead | undefined;
 }
 
 /** Compares a job with the files to send. */
 export async function reviewJob(selection: Selection, job: ReviewedJob): Promise<JobReview> {
-  const [findings, packageFindings, head] = await Promise.all([
+  const file = startedFile(selection, job);
+  const [findings, packages, packageLists, head] = await Promise.all([
     reviewScript(selection, job),
     reviewPackages(selection, job.venv),
-    readScriptHead(selection, startedFile(selection, job)),
+    findPackageLists(selection, file ?? ''),
+    readScriptHead(selection, file),
   ]);
   // A command names its program itself.
   const start = job.command === undefined ? head : undefined;
-  return { findings: [...findings, ...(head ? lineEndFindings(head) : [])], packageFindings, start };
+  return { findings: [...findings, ...(head ? lineEndFindings(head) : [])], packages, packageLists, start };
 }

@@ -1,4 +1,3 @@
-import { PACKAGE_LISTS } from '../../workspace/environments/packageList.ts';
 import {
   estimateArchiveBytes,
   type Exclusion,
@@ -32,8 +31,6 @@ export interface SelectedFolder {
   readonly archiveBytes: number;
   /** The largest files, sorted by size. */
   readonly largest: readonly SelectedFile[];
-  /** The files on top that list packages. */
-  readonly packageLists: readonly string[];
   /** Command lines to offer: recent ones whose script would be sent, and scripts in the folder, best first. */
   readonly scripts: { readonly recent: readonly string[]; readonly found: readonly string[] };
   readonly exclusionCount: number;
@@ -68,7 +65,6 @@ export function summarizeSelection(
     totalBytes,
     archiveBytes: estimateArchiveBytes(selection),
     largest: [...files].sort((a, b) => b.size - a.size || (a.path < b.path ? -1 : 1)).slice(0, MAX_LISTED),
-    packageLists: PACKAGE_LISTS.filter((name) => files.some(({ path }) => path === name)),
     scripts: { recent, found: found.slice(0, MAX_LISTED) },
     exclusionCount: excluded.length,
     exclusions: groups.map(([reason, group]) => ({

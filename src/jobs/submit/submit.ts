@@ -223,7 +223,12 @@ export async function reviewJobs(
 }
 
 const NO_LIMITS = { concurrency: undefined, maxCost: undefined };
-const NO_REVIEW: JobReview = { findings: [], packageFindings: [], start: undefined };
+const NO_REVIEW: JobReview = {
+  findings: [],
+  packages: { findings: [], installed: undefined },
+  packageLists: [],
+  start: undefined,
+};
 
 interface Reviewed {
   readonly draft: SubmitDraft;
@@ -272,9 +277,9 @@ export class ReviewedJobs implements AsyncDisposable {
   /** What is found without a service. */
   get findings(): readonly JobFinding[] {
     return distinctFindings(
-      this.#jobs.flatMap(({ draft: { batch }, review: { findings, packageFindings } }) => [
+      this.#jobs.flatMap(({ draft: { batch }, review: { findings, packages } }) => [
         ...findings,
-        ...packageFindings,
+        ...packages.findings,
         ...(batch === undefined ? [] : batchFindings(batch, undefined)),
       ]),
     );
@@ -321,7 +326,10 @@ export class ReviewedJobs implements AsyncDisposable {
         ...reviewFindings(review, target, draft),
         ...(commandScript === undefined ? [] : [commandFinding(target, commandScript)]),
       ];
-      const plan = planSubmit(target, draft, selection, findings, await forecast);
+      const plan = planSubmit(target, draft, selection, findings, {
+        forecast: await forecast,
+        found: review.packageLists,
+      });
       return { parameters: combinations[index] ?? {}, plan: { ...plan, script, commandScript } };
     });
     return { name, limits, jobs: await Promise.all(plans) };

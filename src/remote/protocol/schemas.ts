@@ -57,6 +57,12 @@ export const account = z.object({
     .describe(
       'the kinds of scripts that jobs can run. The first line of a script (#!) decides with which program it runs; without one, the name of its file does. A file of any other name must have such a line or be a program itself. Absent if that is not known',
     ),
+  package_tools: z
+    .array(z.string())
+    .optional()
+    .describe(
+      'the tools with which jobs can install packages (`venv.requirements`), such as "pip" or "pnpm"; "pip" also installs lock files of Python that have hashes. Absent if that is not known',
+    ),
   key: z
     .object({
       key_id: z.string(),

@@ -2,6 +2,7 @@ import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import type { SecretValues } from '../jobFiles/runnerInput.ts';
 import type { ClusterOptions } from '../../remote/protocol/termValues.ts';
 import type { FinalState } from '../../remote/protocol/states.ts';
+import type { PackageTool } from '../../workspace/environments/packageList.ts';
 import type { ScriptKindName } from '../../workspace/scripts/scriptKinds.ts';
 import type { Emitter } from '../../core/processes/lifetime.ts';
 import type { StoredJob } from '../store/jobs/jobTable.ts';
@@ -87,6 +88,8 @@ export interface Executor {
   keepsEnvironments(): boolean;
   /** The kinds of scripts whose programs are there where jobs run; undefined if that is not known. */
   scriptKinds?(): readonly ScriptKindName[] | undefined;
+  /** The tools that install packages where jobs run. On a cluster, those that its nodes may have. */
+  packageTools?(): readonly PackageTool[];
   /** Undefined if it starts jobs without asking anyone. */
   readonly cluster?: ClusterContact;
   /** Why no job can be started now; undefined if jobs can. */

@@ -45,6 +45,7 @@ export class ExecutorCalls {
       refusal: () => executor.refusal(),
       keepsEnvironments: () => executor.keepsEnvironments(),
       ...(executor.scriptKinds && { scriptKinds: executor.scriptKinds.bind(executor) }),
+      ...(executor.packageTools && { packageTools: executor.packageTools.bind(executor) }),
       ...(executor.refusalOf && { refusalOf: executor.refusalOf.bind(executor) }),
       launch: (job, folder, ...rest) =>
         this.#watch(

@@ -31,7 +31,7 @@ export interface AccountOptions {
   readonly gauge: AccountGauge;
   readonly machineClasses: MachineClasses;
   readonly environments: KeptEnvironments;
-  readonly executor: Pick<Executor, 'keepsEnvironments' | 'scriptKinds' | 'placement'>;
+  readonly executor: Pick<Executor, 'keepsEnvironments' | 'scriptKinds' | 'packageTools' | 'placement'>;
   readonly volumes: Pick<Volumes, 'of'>;
   readonly vault: SecretVault;
 }
@@ -83,6 +83,7 @@ function describeAccount(
   } = context.var;
   const { id, plan } = holder;
   const kinds = executor.scriptKinds?.();
+  const tools = executor.packageTools?.();
   return {
     account_id: id,
     plan,
@@ -111,6 +112,7 @@ function describeAccount(
         files: [...files],
       })),
     }),
+    ...(tools && { package_tools: [...tools] }),
     ...(key && {
       key: {
         key_id: key.id,

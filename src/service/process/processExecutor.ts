@@ -32,7 +32,9 @@ import { type JobFolder, jobFolder, writeMarker } from '../jobFiles/jobFolder.ts
 import { writeRunnerInput } from '../jobFiles/runnerInput.ts';
 import { jobProcessTag } from '../jobFiles/jobProcessTag.ts';
 import { SEALED } from '../jobFiles/reportSeal.ts';
+import type { PackageTool } from '../../workspace/environments/packageList.ts';
 import type { ScriptKindName } from '../../workspace/scripts/scriptKinds.ts';
+import { installedTools } from '../runner/environment/environmentBuild.ts';
 import { installedKinds } from '../runner/program/interpreter.ts';
 import { visibleSearchPath } from '../runner/sandbox.ts';
 
@@ -70,7 +72,7 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
   const cpus = new CpuShares();
   const running = new Set<string>();
   const secretOf = openRunnerSecrets(data);
-  const kinds = new InstalledKinds(isolation);
+  const installed = new InstalledPrograms(isolation);
   const stopped = new AbortController();
   void watchGpus(options, stopped.signal);
   return {
@@ -88,7 +90,8 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
     refusal: () => unisolatedRefusal(isolation, accounts),
     keepsEnvironments: () => isolation.type !== 'none' || accounts() < 2,
 
-    scriptKinds: () => kinds.current(),
+    scriptKinds: () => installed.current().kinds,
+    packageTools: () => installed.current().tools,
 
     async launch(job, folder, signal, secrets) {
       if (existsSync(folder.claim)) return;
@@ -297,20 +300,27 @@ async function launchError(folder: JobFolder, cause: unknown): Promise<AppError>
   return new AppError('missing', `The job's runner could not be started: ${detail}`, { cause });
 }
 
-/** The kinds of scripts whose programs jobs find on this machine. */
-class InstalledKinds {
+interface Installed {
+  readonly kinds: readonly ScriptKindName[];
+  readonly tools: readonly PackageTool[];
+}
+
+/** The kinds of scripts, and the tools that install packages, whose programs jobs find on this machine. */
+class InstalledPrograms {
   readonly #isolation: Isolation;
-  #known: { readonly kinds: readonly ScriptKindName[]; readonly at: number } | undefined;
+  #known: (Installed & { readonly at: number }) | undefined;
 
   constructor(isolation: Isolation) {
     this.#isolation = isolation;
   }
 
-  current(): readonly ScriptKindName[] {
+  current(): Installed {
     const now = performance.now();
-    if (this.#known === undefined || now - this.#known.at > CURRENT_FOR_MS)
-      this.#known = { kinds: installedKinds(this.#searchPath()), at: now };
-    return this.#known.kinds;
+    if (this.#known === undefined || now - this.#known.at > CURRENT_FOR_MS) {
+      const path = this.#searchPath();
+      this.#known = { kinds: installedKinds(path), tools: installedTools(path), at: now };
+    }
+    return this.#known;
   }
 
   #searchPath(): string {

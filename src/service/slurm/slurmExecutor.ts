@@ -16,6 +16,7 @@ import type {
   RunnerEnding,
   RunnerStatus,
 } from '../executor/executor.ts';
+import { PACKAGE_TOOLS, type PackageTool } from '../../workspace/environments/packageList.ts';
 import type { ScriptKindName } from '../../workspace/scripts/scriptKinds.ts';
 import { type JobFolder, writeMarker } from '../jobFiles/jobFolder.ts';
 import { leaveSecrets, type SecretValues } from '../jobFiles/runnerInput.ts';
@@ -113,6 +114,10 @@ export class SlurmExecutor implements Executor {
 
   scriptKinds(): readonly ScriptKindName[] | undefined {
     return this.#options.scriptKinds;
+  }
+
+  packageTools(): readonly PackageTool[] {
+    return PACKAGE_TOOLS;
   }
 
   refusalOf(options: ClusterOptions, job: Pick<RunnableJob, 'account' | 'machineClass'>): string | undefined {

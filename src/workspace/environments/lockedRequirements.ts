@@ -12,7 +12,7 @@ const ADDRESS = /^https?:\/\/\S+$/;
 const NAME = /^[A-Za-z0-9][\w.-]*$/;
 const VERSION = /^[\w.!+*-]+$/;
 const HASH = /^(?:sha256|sha384|sha512):[0-9a-f]+$/;
-// pip tells options of a line from its marker by the blank and the dash.
+// Where a blank and a dash follow, pip reads options of the line.
 const MARKER = /^(?!.*\s-)[^\\#\r\n]+$/;
 const MAX_STEPS = 100_000;
 
@@ -145,7 +145,7 @@ export function isProject(source: unknown): boolean {
   return ['virtual', 'editable'].some((key) => textField(source, key) === '.');
 }
 
-/** What the project depends on, with the groups that uv installs unless it is told otherwise. */
+/** What the project depends on, with the groups that uv installs by default. */
 function edgesOf(root: unknown, project: unknown): readonly unknown[] {
   const groups = tomlValue(root, 'dev-dependencies');
   const chosen = tomlValue(project, 'tool', 'uv', 'default-groups') ?? ['dev'];

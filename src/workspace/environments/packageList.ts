@@ -42,17 +42,6 @@ export interface PackageList {
   readonly localPackage: string | undefined;
 }
 
-/** The lists of packages that are offered, if a folder has them on top. */
-export const PACKAGE_LISTS: readonly string[] = [
-  'requirements.txt',
-  'uv.lock',
-  'environment.yml',
-  'environment.yaml',
-  'env.yml',
-  'env.yaml',
-  'package-lock.json',
-];
-
 /** A format of a list. */
 type PackageFormat = PackageTool | 'pylock' | 'pyproject' | 'inline';
 
@@ -181,7 +170,7 @@ export function checkPackageList({ format, files }: PackageList): void {
 function checkFormat(tool: 'pip' | 'conda', file: PackageFile | undefined): void {
   if (file === undefined) return;
   const { path, text } = file;
-  if (tool === 'pip' && /^\s*(?:#.*\s+)*[[{]/.test(text.slice(0, SNIFFED_CHARACTERS))) {
+  if (tool === 'pip' && /^[ \t]*[[{]/.test(firstLine(text.slice(0, SNIFFED_CHARACTERS)))) {
     const message = `${path} is not a requirements file, one package a line. Write the packages to one, and name that.`;
     throw new AppError('bad-input', message);
   }
@@ -189,6 +178,11 @@ function checkFormat(tool: 'pip' | 'conda', file: PackageFile | undefined): void
     const message = `${path} is not an environment of conda: it has no "dependencies:". Name a file that has them.`;
     throw new AppError('bad-input', message);
   }
+}
+
+/** The first line that is neither empty nor a comment. */
+function firstLine(text: string): string {
+  return text.split(/\r?\n/).find((line) => !/^\s*(?:#|$)/.test(line)) ?? '';
 }
 
 interface Reader {

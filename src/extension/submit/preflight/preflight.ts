@@ -193,7 +193,7 @@ async function pickPackages(view: SubmitView): Promise<SubmitDraft | 'back' | un
   const installed = draft.venv?.['requirements'];
   const items: (PickItem & { readonly list: string | undefined })[] = [
     { label: label`${l10n.t('None')}`, description: label`${l10n.t('uses what the machine has')}`, list: undefined },
-    ...packageLists.map((list) => ({ label: withoutIcons(list), list })),
+    ...packageLists.map((list) => ({ label: withoutIcons(l10n.t('Install from {0}', list)), list })),
   ];
   const active = items.find(({ list }) => list === installed);
   const chosen = await pickOne({

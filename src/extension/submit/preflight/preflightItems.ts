@@ -3,7 +3,7 @@ import { formatBytes, formatCredits, formatDuration, plural } from '../../../cor
 import { type Printable, printableLine } from '../../../core/text/printable.ts';
 import type { JobFinding } from '../../../jobs/selection/jobFinding.ts';
 import { describeEstimate } from '../../../jobs/plan/estimate.ts';
-import { describePackages } from '../../../jobs/plan/packages.ts';
+import { describeFoundPackages, describePackages } from '../../../jobs/plan/packages.ts';
 import { exclusionSentence, headline, largestSentence } from './preflightText.ts';
 import type { SubmitView } from './submitView.ts';
 import { hostLabel } from '../../ui/words.ts';
@@ -88,7 +88,7 @@ export function preflightRows(view: SubmitView, changes: readonly string[]): Pre
     },
   ];
   const installed = draft.venv?.['requirements'];
-  if (view.packageLists.length > 0 || installed !== undefined) {
+  if (view.packageLists.length + view.otherLists.length > 0 || installed !== undefined) {
     rows.push({
       choice: 'packages',
       label: label`$(package) ${l10n.t('Packages')}`,
@@ -169,9 +169,9 @@ function machineText({ draft, rates }: SubmitView): { description: Printable; de
   return rate.description === null ? { description } : { description, detail: withoutIcons(rate.description) };
 }
 
-function packagesText({ packages }: SubmitView, installed: unknown): string {
+function packagesText({ packages, packageLists, otherLists }: SubmitView, installed: unknown): string {
   if (packages !== undefined) return describePackages(packages);
-  if (installed === undefined) return l10n.t('installs none');
+  if (installed === undefined) return describeFoundPackages(packageLists, otherLists);
   const name = typeof installed === 'string' ? installed : l10n.t('the listed packages');
   return l10n.t('installs {0} first', name);
 }

@@ -1,12 +1,17 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { AppError, assertNever } from '../../../core/errors.ts';
-import { type PackageList, pipRequirements } from '../../../workspace/environments/packageList.ts';
+import {
+  PACKAGE_TOOLS,
+  type PackageList,
+  type PackageTool,
+  pipRequirements,
+} from '../../../workspace/environments/packageList.ts';
 import type { PipRequirements } from '../../../workspace/environments/projectPackages.ts';
 import type { JobFolder } from '../../jobFiles/jobFolder.ts';
 import type { VirtualEnvironmentSpec } from '../../jobFiles/runnerSpec.ts';
 import { condaPrefix, pythonOf, rLibrary } from './jobPackages.ts';
-import type { ProgramFinder } from './programFinder.ts';
+import { type ProgramFinder, programsOnMachine } from './programFinder.ts';
 
 export const STEP_LIMIT_MS = 30 * 60_000;
 // Besides the check of Python's version, which takes no time.
@@ -84,6 +89,18 @@ export function toolsOf(request: Pick<BuildRequest, 'list' | 'spec' | 'programs'
       return assertNever(list.tool);
   }
 }
+
+/** The tools that a machine has. */
+export function installedTools(searchPath: string): readonly PackageTool[] {
+  const machine = programsOnMachine(searchPath);
+  return PACKAGE_TOOLS.filter((tool) => machine.find(PROGRAMS[tool] ?? [tool]) !== undefined);
+}
+
+const PROGRAMS: Readonly<Partial<Record<PackageTool, readonly string[]>>> = {
+  pip: ['python3', 'python'],
+  conda: CONDA,
+  renv: ['Rscript'],
+};
 
 /**
  * The commands that install the packages of a list, in order.
@@ -254,9 +271,7 @@ const NODE_INSTALLS: Readonly<Record<'npm' | 'pnpm' | 'yarn', NodeInstall>> = {
   yarn: {
     // Yarn 1 would silently replace a lock file of later versions, unless it has the option that is only an older name for them.
     args: (lock) =>
-      isOfYarn1(lock)
-        ? ['install', '--frozen-lockfile', '--non-interactive']
-        : ['install', '--immutable', '--frozen-lockfile'],
+      isOfYarn1(lock) ? ['install', '--frozen-lockfile'] : ['install', '--immutable', '--frozen-lockfile'],
     // The folder must not choose another program, and Node.js finds nothing in the archives of Plug'n'Play.
     env: { YARN_IGNORE_PATH: '1', YARN_NODE_LINKER: 'node-modules', YARN_ENABLE_TELEMETRY: '0' },
     command: 'yarn install --immutable',

@@ -22,6 +22,8 @@ test('a submit names the script, the service, the highest price, and what is sen
   const asked = describeConfirmation('submit_job', { script: 'train.py' }, { ...SETTING, plan: checked });
   assert.equal(asked.title, 'Submit train.py to gpu.example.org?');
   assert.equal(asked.message, 'At most 6 of 312 credits. 2 files, 1.2 MB: train.py, data.csv.');
+  const installing = { ...checked, data: { ...checked.data, packages: 'uv.lock' } };
+  assert.equal(submitMessage({ plan: installing }), `${asked.message} Installs packages from uv.lock first.`);
 });
 
 test('of many files the first are named, and the others are counted', () => {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { KeptEnvironment } from '../../../../src/remote/protocol/environment.ts';
-import { describePackages, forecastPackages, offeredLists } from '../../../../src/jobs/plan/packages.ts';
+import { describePackages, forecastPackages, offeredLists, toolFindings } from '../../../../src/jobs/plan/packages.ts';
 import { readPackageList } from '../../../../src/workspace/environments/packageList.ts';
 import { temporaryFolder } from '../../workspace/temporaryFolder.ts';
 
@@ -56,4 +56,28 @@ test('nothing is said of packages where it is not known', async (t) => {
   const lists = ['requirements.txt', 'uv.lock'];
   assert.deepEqual(offeredLists(lists, { features: ['environments'] }), lists);
   assert.deepEqual(offeredLists(lists, {}), ['requirements.txt']);
+});
+
+test('what a service cannot install is an error before anything is sent, unless the job may bring the tool', () => {
+  const target = (account: object) => ({ account, service: 'gpu.example.org' });
+  const pip = target({ features: [], package_tools: ['pip', 'npm'] });
+  const older = target({ features: ['environments'] });
+  const lists = ['train.py', 'uv.lock', 'poetry.lock', 'environment.yml', 'pnpm-lock.yaml', 'package-lock.json'];
+  assert.deepEqual(offeredLists(lists, pip.account), ['train.py', 'uv.lock', 'poetry.lock', 'package-lock.json']);
+  assert.deepEqual(offeredLists(lists, older.account), ['uv.lock', 'environment.yml', 'package-lock.json']);
+  const pnpm = { name: 'pnpm-lock.yaml', tool: 'pnpm', whyNotPip: undefined } as const;
+  const [finding] = toolFindings(pnpm, pip, {});
+  assert.deepEqual(finding, {
+    type: 'packages',
+    severity: 'error',
+    summary: 'gpu.example.org cannot install packages from pnpm-lock.yaml',
+    detail: 'Available: pip, npm. Use another service, or ask its operator to install pnpm.',
+  });
+  assert.equal(toolFindings(pnpm, older, {})[0]?.detail.startsWith('It is of an older version. '), true);
+  assert.deepEqual(toolFindings(pnpm, target({ package_tools: ['pnpm'] }), {}), []);
+  assert.deepEqual(toolFindings(pnpm, pip, { cluster: { modules: ['nodejs'] } }), []);
+  const poetry = { name: 'poetry.lock', tool: 'poetry', whyNotPip: undefined } as const;
+  assert.deepEqual(toolFindings(poetry, pip, {}), []);
+  const old = { ...poetry, whyNotPip: 'a version of Poetry before 2 wrote it' };
+  assert.match(toolFindings(old, pip, {})[0]?.detail ?? '', /^a version of Poetry before 2 wrote it\. Available: pip/);
 });

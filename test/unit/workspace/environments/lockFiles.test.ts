@@ -345,10 +345,19 @@ test('a lock file of 100 MB is refused without reading it, and none is read in m
     'resolution: {directory: ',
     '- -e ',
     '\npath = ',
+    '# ',
   ];
   for (const text of repeated) {
     const long = text.repeat(1e6 / text.length);
-    for (const name of ['uv.lock', 'pnpm-lock.yaml', 'yarn.lock', 'a.py', 'environment.yml', 'pylock.toml']) {
+    for (const name of [
+      'requirements.txt',
+      'uv.lock',
+      'pnpm-lock.yaml',
+      'yarn.lock',
+      'a.py',
+      'environment.yml',
+      'pylock.toml',
+    ]) {
       writeFileSync(join(root, name), long);
       const startedAt = process.cpuUsage();
       try {

@@ -44,6 +44,7 @@ const view: SubmitView = {
   volumes: [],
   packages: undefined,
   packageLists: ['requirements.txt'],
+  otherLists: [],
   usesContents: false,
   maxUploadBytes: undefined,
   accountId: undefined,
@@ -84,7 +85,10 @@ test('each term has its row, with what it is now', () => {
 });
 
 test('packages are a question only where the folder lists some', () => {
-  assert.equal(find(preflightRows(view, []), 'packages')?.description, 'installs none');
+  assert.equal(find(preflightRows(view, []), 'packages')?.description, 'installs none · found requirements.txt');
+  const other = { ...view, packageLists: [], otherLists: ['pnpm-lock.yaml'] };
+  const described = find(preflightRows(other, []), 'packages')?.description;
+  assert.equal(described, 'installs none · cannot install pnpm-lock.yaml there');
   assert.equal(find(preflightRows({ ...view, packageLists: [] }, []), 'packages'), undefined);
 });
 
