@@ -21,6 +21,7 @@ import { built } from './support/built.ts';
 const editor = {
   workspace: {
     isTrusted: true,
+    notebookDocuments: [],
     textDocuments: [],
     workspaceFolders: [] as object[],
     getConfiguration: () => ({ get: settingOf, inspect: (name: string) => ({ defaultValue: settingOf(name) }) }),

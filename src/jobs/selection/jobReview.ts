@@ -2,6 +2,8 @@ import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { normalize } from 'node:path/posix';
 import * as l10n from '@vscode/l10n';
+import { readNotebookCells } from '../../core/text/notebookCells.ts';
+import { kindOfFile } from '../../workspace/scripts/scriptKinds.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { findPackageLists } from '../../workspace/environments/foundPackages.ts';
 import { readStart } from '../../workspace/files/boundedRead.ts';
@@ -17,6 +19,8 @@ import { lineEndFindings, readScriptHead, type ScriptHead } from './scriptHead.t
 
 const MAX_SOURCES = 50;
 const MAX_SOURCE_BYTES = 256 * 1024;
+/** With its outputs, which are most of a notebook. */
+const MAX_NOTEBOOK_BYTES = 16 * 1024 * 1024;
 const MAX_READS = 5;
 const MAX_PATH_CHARACTERS = 300;
 // No program reads these on purpose, and installed packages are found elsewhere.
@@ -93,7 +97,8 @@ async function findNamed(
 /** What a file that is sent seems to read. */
 interface Guess {
   readonly reader: string;
-  readonly line: number;
+  /** From which of its lines or cells this is guessed, as a sentence. */
+  readonly where: string;
   readonly path: string;
 }
 
@@ -112,13 +117,13 @@ async function findReads(
   for (const reader of sources) {
     const file = files.get(reader);
     if (file === undefined) continue;
-    for (const read of guessReads(await readSource(selection.root, file), reader, script)) {
-      const { line, absolute } = read;
+    for (const { read, where } of guessReadsOf(await readSource(selection.root, file), reader, script)) {
+      const { absolute } = read;
       if (absolute !== undefined) {
         const place = await placeOfMachinePath(selection.root, absolute);
         if (place === undefined) continue;
         const isSent = place === '' || (place !== null && isAmong(selection.files, place));
-        add(absolute, describeMachinePath({ reader, line, path: absolute }, isSent ? place : null));
+        add(absolute, describeMachinePath({ reader, where, path: absolute }, isSent ? place : null));
         continue;
       }
       const sentPath = read.paths.find((path) => files.has(path));
@@ -128,7 +133,7 @@ async function findReads(
       }
       const leftOut = await findLeftOut(selection.root, rules, read);
       const path = leftOut?.path ?? (await findOutside(selection.root, read));
-      if (path !== undefined) add(path, describeRead({ reader, line, path }, leftOut?.exclusion));
+      if (path !== undefined) add(path, describeRead({ reader, where, path }, leftOut?.exclusion));
     }
   }
   return [...findings.values()];
@@ -172,14 +177,13 @@ function ruleOf(rules: ReadonlyMap<string, Exclusion>, path: string): Exclusion 
 }
 
 /** @param exclusion why the file is left out; undefined if it is outside of the folder. */
-function describeRead({ reader, line, path }: Guess, exclusion: Exclusion | undefined): JobFinding {
-  const guess = l10n.t('This is a guess from line {0}.', line);
+function describeRead({ reader, where, path }: Guess, exclusion: Exclusion | undefined): JobFinding {
   if (exclusion === undefined) {
     return {
       type: 'outside-read',
       severity: 'warning',
       summary: printableLine(l10n.t('{0} may read {1}, which is outside of the folder', reader, path)),
-      detail: `${l10n.t('It is not sent.')} ${guess} ${l10n.t('Copy it into the folder if the job needs it.')}`,
+      detail: `${l10n.t('It is not sent.')} ${where} ${l10n.t('Copy it into the folder if the job needs it.')}`,
     };
   }
   const reason = l10n.t('Reason: {0}.', describeExclusion(exclusion));
@@ -187,7 +191,7 @@ function describeRead({ reader, line, path }: Guess, exclusion: Exclusion | unde
     type: 'left-out-read',
     severity: 'warning',
     summary: printableLine(l10n.t('{0} may read {1}, which is left out', reader, path)),
-    detail: printableLine(`${reason} ${guess} ${remedyOf(exclusion)}`),
+    detail: printableLine(`${reason} ${where} ${remedyOf(exclusion)}`),
   };
 }
 
@@ -198,12 +202,12 @@ function remedyOf({ reason }: Exclusion): string {
 }
 
 /** @param place where the path is in the folder; null if it is not sent. */
-function describeMachinePath({ reader, line, path }: Guess, place: string | null): JobFinding {
+function describeMachinePath({ reader, where, path }: Guess, place: string | null): JobFinding {
   return {
     type: 'absolute-path',
     severity: 'warning',
     summary: printableLine(l10n.t('{0} may read {1}, a path on this machine', reader, path)),
-    detail: printableLine(`${whereOnOtherMachine(place)} ${l10n.t('This is a guess from line {0}.', line)}`),
+    detail: printableLine(`${whereOnOtherMachine(place)} ${where}`),
   };
 }
 
@@ -214,8 +218,39 @@ function whereOnOtherMachine(place: string | null): string {
 }
 
 async function readSource(root: string, { path, source }: SelectedFile): Promise<string> {
+  const limit = isNotebook(path) ? MAX_NOTEBOOK_BYTES : MAX_SOURCE_BYTES;
   // Packing reports files that cannot be read.
-  return (await readStart(source ?? join(root, path), MAX_SOURCE_BYTES))?.toString('utf8') ?? '';
+  return (await readStart(source ?? join(root, path), limit))?.toString('utf8') ?? '';
+}
+
+/** What a program seems to read, and from which line that is guessed; of a notebook, from which cell with code. */
+function guessReadsOf(
+  text: string,
+  path: string,
+  main: string,
+): readonly { readonly read: PathRead; readonly where: string }[] {
+  if (!isNotebook(path)) {
+    const reads = guessReads(text, path, main);
+    return reads.map((read) => ({ read, where: l10n.t('This is a guess from line {0}.', read.line) }));
+  }
+  return codeOf(text, path).flatMap((source, index) => {
+    const where = l10n.t('This is a guess from cell {0}.', index + 1);
+    return guessReads(source, path, main).map((read) => ({ read, where }));
+  });
+}
+
+/** The cells that run, in their order. Empty for what is no notebook, or is larger than what was read: the job says so. */
+function codeOf(text: string, path: string): readonly string[] {
+  try {
+    const cells = readNotebookCells(text, path);
+    return cells.flatMap(({ isCode, source }) => (isCode && source.trim() !== '' ? [source] : []));
+  } catch {
+    return [];
+  }
+}
+
+function isNotebook(path: string): boolean {
+  return kindOfFile(path)?.name === 'notebook';
 }
 
 /** What a job runs and installs. */

@@ -38,7 +38,7 @@ const WRITE_MODE = /^\s*,\s*(?:mode\s*=\s*)?['"][wax]/;
 const JOINED = /^\s*[,/]\s*$/;
 
 /**
- * Guesses what a Python, JavaScript or TypeScript program reads: the files it imports, and its string literals that look like paths.
+ * Guesses what a Python, JavaScript or TypeScript program, or a cell of a notebook, reads: the files it imports, and its string literals that look like paths.
  * Nothing is evaluated, so a path that the program composes is missed.
  *
  * @param path of the program, relative to the folder.
@@ -47,7 +47,7 @@ const JOINED = /^\s*[,/]\s*$/;
  */
 export function guessReads(source: string, path: string, main: string): readonly PathRead[] {
   const extension = extname(path).toLowerCase();
-  const isPython = extension === '.py';
+  const isPython = extension === '.py' || extension === '.ipynb';
   if (!isPython && !IS_JAVASCRIPT.has(extension)) return [];
   const lineOf = lineCounter(source);
   const literals = readLiterals(source, isPython ? PYTHON_TOKENS : JAVASCRIPT_TOKENS);

@@ -1,4 +1,4 @@
-import { AppError } from '../../core/errors.ts';
+import { readNotebookCells } from '../../core/text/notebookCells.ts';
 import { detectEncoding } from '../../core/text/textEncoding.ts';
 
 // A PDF may start with many bytes of text before its first binary stream.
@@ -25,22 +25,7 @@ export function decodeText(bytes: Uint8Array): string | undefined {
  * @throws AppError `corrupt` if it is not a notebook.
  */
 export function notebookText(json: string, path: string): string {
-  let notebook: unknown;
-  try {
-    notebook = JSON.parse(json);
-  } catch (error) {
-    throw new AppError('corrupt', `${path} is not a notebook: it is not valid JSON.`, { cause: error });
-  }
-  const cells: unknown =
-    typeof notebook === 'object' && notebook !== null && 'cells' in notebook ? notebook.cells : undefined;
-  if (!Array.isArray(cells)) throw new AppError('corrupt', `${path} is not a notebook: it has no list of cells.`);
-  return cells.map(cellText).join('\n\n');
-}
-
-function cellText(cell: unknown): string {
-  if (typeof cell !== 'object' || cell === null || !('source' in cell)) return '';
-  const lines: readonly unknown[] = Array.isArray(cell.source) ? cell.source : [cell.source];
-  const source = lines.filter((line) => typeof line === 'string').join('');
-  const isCode = 'cell_type' in cell && cell.cell_type === 'code';
-  return isCode ? `# %%\n${source}` : `# %% [markdown]\n${source}`;
+  return readNotebookCells(json, path)
+    .map(({ isCode, source }) => (isCode ? `# %%\n${source}` : `# %% [markdown]\n${source}`))
+    .join('\n\n');
 }

@@ -37,6 +37,29 @@ test('a file that the script reads and the archive lacks is named, with the line
   ]);
 });
 
+test('of a notebook, the cells that run are searched, whatever its outputs say', async (t) => {
+  const code = (source: string | string[]) => ({ cell_type: 'code', source, outputs: [{ text: 'open("b.bin")' }] });
+  const cells = [
+    { cell_type: 'markdown', source: 'open("b.bin")' },
+    code(' '),
+    code('1'),
+    code(['import os\n', 'open("a.bin")']),
+  ];
+  const files = {
+    '.gitignore': '*.bin\n',
+    'a.bin': '',
+    'b.bin': '',
+    'sub/a.bin': '',
+    'sub/n.ipynb': JSON.stringify({ cells }),
+  };
+  const findings = await review(t, files, 'sub/n.ipynb');
+  assert.deepEqual(
+    findings.map(({ summary, detail }) => [summary, /guess from [\w ]+/.exec(detail)?.[0]]),
+    [['sub/n.ipynb may read a.bin, which is left out', 'guess from cell 2']],
+  );
+  assert.deepEqual(await review(t, { 'broken.ipynb': '{"cells": 1' }, 'broken.ipynb'), []);
+});
+
 test('the code that the script imports is searched too', async (t) => {
   const findings = await review(t, {
     '.gitignore': '*.bin\ngenerated.py\n',

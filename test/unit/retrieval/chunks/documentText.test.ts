@@ -39,7 +39,7 @@ test('what is no text in a notebook is left out, however it is nested', () => {
   const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
   const cells = `{"source": {"toString": 1}}, {"source": ["a\\n", ${deep}, "b"], "cell_type": "code"}, {"source": "c"}, ${deep}, 1`;
   const text = notebookText(`{"cells": [${cells}]}`, 'a.ipynb');
-  assert.equal(text, '# %% [markdown]\n\n\n# %%\na\nb\n\n# %% [markdown]\nc\n\n\n\n');
+  assert.equal(text, '# %% [markdown]\n\n\n# %%\na\nb\n\n# %% [markdown]\nc');
   for (const broken of ['', '[]', '{"cells": 1}', deep])
     assert.throws(() => notebookText(broken, 'a.ipynb'), { name: 'AppError', code: 'corrupt' });
 });
