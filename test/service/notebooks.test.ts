@@ -1,38 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { programsAreMissing } from '../../scripts/programs.ts';
 import { interruptAt, type RunOptions, Scratch } from './commandLine.ts';
+import { type Cell, code, notebook, notebooksAreMissing } from './support/notebooks.ts';
 import { programs } from './support/packages.ts';
 import { startService, testConfig } from './support/service.ts';
 
-const missing = await programsAreMissing('nbclient', {
-  programs: ['/usr/bin/jupyter-execute', '/usr/share/jupyter/kernels/python3/kernel.json'],
-  packages: ['python3-nbclient', 'python3-ipykernel'],
-});
+const missing = await notebooksAreMissing();
 const PROGRAMS = '/usr/bin:/bin';
-
-interface Cell {
-  readonly cell_type: string;
-  readonly source: string | readonly string[];
-  readonly metadata?: { readonly tags?: readonly string[] };
-  readonly outputs?: readonly Record<string, unknown>[];
-}
-
-const code = (source: string, tags: readonly string[] = []): Cell => ({
-  cell_type: 'code',
-  source,
-  metadata: { tags },
-  outputs: [],
-});
-
-/** A notebook as JSON. The outputs of an earlier run are left out by the run. */
-function notebook(
-  cells: readonly Cell[],
-  kernelspec = { name: 'python3', display_name: '', language: 'python' },
-): string {
-  const complete = cells.map((cell) => ({ metadata: {}, execution_count: null, ...cell }));
-  return JSON.stringify({ cells: complete, metadata: { kernelspec }, nbformat: 4, nbformat_minor: 4 });
-}
 
 suite('a notebook', { skip: missing === undefined ? false : `LOUD: ${missing}` }, () => {
   let scratch: Scratch;
