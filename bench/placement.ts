@@ -1,8 +1,8 @@
 // How long the service takes to decide which of many queued jobs starts when one has ended, and what the others wait for.
 import { type MachineClass, MachineClasses } from '../src/service/config/machineClasses.ts';
 import { JobQueue } from '../src/service/jobs/jobQueue.ts';
-import { NO_LOCKS } from '../src/service/process/gpuLocks.ts';
-import { Reservations } from '../src/service/process/reservations.ts';
+import { NO_LOCKS } from '../src/service/placement/gpuLocks.ts';
+import { Reservations } from '../src/service/placement/reservations.ts';
 import { seeded } from '../test/random.ts';
 
 const ROUNDS = 200;

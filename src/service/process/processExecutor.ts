@@ -16,13 +16,13 @@ import {
 } from '../../core/processes/processTree.ts';
 import { killCgroup, processesOf } from '../cgroups/jobCgroup.ts';
 import type { JobCgroups } from '../cgroups/jobCgroups.ts';
-import { CpuShares, memoryShortage } from './cpuShares.ts';
+import { CpuShares, memoryShortage } from '../placement/cpuShares.ts';
 import type { Executor, OwnedJob, RunnableJob } from '../executor/executor.ts';
 import type { ExecutorContext } from '../executor/executorKind.ts';
 import type { MachineClass } from '../config/machineClasses.ts';
-import { type Gpu, type GpuFinder, gpuVariables } from './gpus.ts';
+import { type Gpu, type GpuFinder, gpuVariables } from '../placement/gpus.ts';
 import { type Isolation, unisolatedRefusal } from './isolation.ts';
-import type { Reservations } from './reservations.ts';
+import type { Reservations } from '../placement/reservations.ts';
 import { readJobText } from '../jobFiles/jobFileReading.ts';
 import { latestProgram, readClaim, type StartedMarker } from '../jobFiles/markers.ts';
 import { MAX_GPUS, type ProcessSettings } from './processConfig.ts';

@@ -12,10 +12,10 @@ import { describeIsolation, findIsolation, unisolatedRefusal } from './isolation
 import { checkOvercommitment, type MachineResources, mostProcesses } from './overcommitment.ts';
 import { processClasses, type ProcessSettings, processSettings } from './processConfig.ts';
 import { createProcessExecutor } from './processExecutor.ts';
-import { type MachineSize, Reservations } from './reservations.ts';
-import { allowedCores } from './cpuShares.ts';
-import { GpuFinder, type KnownGpus } from './gpus.ts';
-import { NO_LOCKS, openGpuLocks } from './gpuLocks.ts';
+import { type MachineSize, Reservations } from '../placement/reservations.ts';
+import { allowedCores } from '../placement/cpuShares.ts';
+import { GpuFinder, type KnownGpus } from '../placement/gpus.ts';
+import { NO_LOCKS, openGpuLocks } from '../placement/gpuLocks.ts';
 
 /** Runs jobs as processes on the service's machine. */
 export const processKind = defineExecutor({

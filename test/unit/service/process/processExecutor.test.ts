@@ -6,9 +6,9 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DEFAULT_CONFIG } from '../../../../src/service/serviceConfig.ts';
 import { localMachineClasses } from '../../../../src/service/config/machineClasses.ts';
-import { NO_LOCKS } from '../../../../src/service/process/gpuLocks.ts';
-import { GpuFinder } from '../../../../src/service/process/gpus.ts';
-import { Reservations } from '../../../../src/service/process/reservations.ts';
+import { NO_LOCKS } from '../../../../src/service/placement/gpuLocks.ts';
+import { GpuFinder } from '../../../../src/service/placement/gpus.ts';
+import { Reservations } from '../../../../src/service/placement/reservations.ts';
 import { createProcessExecutor } from '../../../../src/service/process/processExecutor.ts';
 import { jobFolder } from '../../../../src/service/jobFiles/jobFolder.ts';
 

@@ -8,7 +8,12 @@ import { test, type TestContext } from 'node:test';
 import { silentLogger } from '../../../../src/core/log.ts';
 import { newLockLimit, PRLIMIT } from '../../../../src/core/processes/lockLimit.ts';
 import { jobProcessTag } from '../../../../src/service/jobFiles/jobProcessTag.ts';
-import { type GpuLock, type GpuLocks, openGpuLocks, type TakenGpu } from '../../../../src/service/process/gpuLocks.ts';
+import {
+  type GpuLock,
+  type GpuLocks,
+  openGpuLocks,
+  type TakenGpu,
+} from '../../../../src/service/placement/gpuLocks.ts';
 
 const skip = process.platform === 'linux' ? false : 'LINUX ONLY: flock';
 const UNTIL = Date.now() + 3_600_000;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { allowedCores, CpuShares } from '../../../../src/service/process/cpuShares.ts';
+import { allowedCores, CpuShares } from '../../../../src/service/placement/cpuShares.ts';
 
 test('jobs get cores that the service may use, those with the fewest jobs first', () => {
   const shares = new CpuShares([4, 6, 7]);
@@ -18,7 +18,7 @@ test('jobs get cores that the service may use, those with the fewest jobs first'
 
 test('a service that is bound to some cores knows which', (t) => {
   const last = allowedCores().at(-1);
-  const source = join(import.meta.dirname, '../../../../src/service/process/cpuShares.ts');
+  const source = join(import.meta.dirname, '../../../../src/service/placement/cpuShares.ts');
   const script = `import { allowedCores } from ${JSON.stringify(source)}; console.log(JSON.stringify(allowedCores()));`;
   const args = ['--cpu-list', String(last), process.execPath, '--input-type=module', '--eval', script];
   const { error, stdout } = spawnSync('/usr/bin/taskset', args, { encoding: 'utf8' });

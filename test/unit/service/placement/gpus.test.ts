@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { type Gpu, GpuFinder, type GpuFinderOptions, gpuVariables } from '../../../../src/service/process/gpus.ts';
+import { type Gpu, GpuFinder, type GpuFinderOptions, gpuVariables } from '../../../../src/service/placement/gpus.ts';
 
 const skip = process.platform === 'linux' ? false : 'LINUX ONLY: stand-ins for its drivers';
 const A = 'GPU-5c89852c-d268-c3f3-1b07-005d5ae1dc3f';

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { type MachineClass, MachineClasses } from '../../../../src/service/config/machineClasses.ts';
 import type { QueuedJob } from '../../../../src/service/executor/executor.ts';
 import { JobQueue } from '../../../../src/service/jobs/jobQueue.ts';
-import type { GpuLock, GpuLocks, TakenGpu } from '../../../../src/service/process/gpuLocks.ts';
-import type { Gpu, KnownGpus } from '../../../../src/service/process/gpus.ts';
-import { type MachineSize, Reservations } from '../../../../src/service/process/reservations.ts';
+import type { GpuLock, GpuLocks, TakenGpu } from '../../../../src/service/placement/gpuLocks.ts';
+import type { Gpu, KnownGpus } from '../../../../src/service/placement/gpus.ts';
+import { type MachineSize, Reservations } from '../../../../src/service/placement/reservations.ts';
 import { type Below, seeded, TIMES } from '../../../random.ts';
 
 const MIXES = 10_000 * TIMES;
