@@ -298,10 +298,12 @@ export class ReviewedJobs implements AsyncDisposable {
   async review(drafts: readonly SubmitDraft[]): Promise<void> {
     const flow = await this.#prepareFlow(drafts);
     this.#complete = flow === undefined ? this.#selection : await this.#folder.addFiles(this.#selection, flow.files);
-    const reviews = new Map<string, JobReview>([[JSON.stringify(['', undefined]), NO_REVIEW]]);
+    const keyOf = ({ script, venv, command }: Pick<SubmitDraft, 'script' | 'venv' | 'command'>): string =>
+      JSON.stringify([script, venv?.['requirements'], command]);
+    const reviews = new Map<string, JobReview>([[keyOf({ script: '' }), NO_REVIEW]]);
     const jobs: Reviewed[] = [];
     for (const draft of drafts) {
-      const key = JSON.stringify([draft.script, draft.venv?.['requirements'], draft.command]);
+      const key = keyOf(draft);
       const review = reviews.get(key) ?? (await this.#folder.review(this.#selection, draft));
       reviews.set(key, review);
       const script = flow?.scriptWith(scriptArguments(draft.script)) ?? draft.script;
