@@ -35,7 +35,7 @@ export async function takePreflight(window: JobWindow): Promise<void> {
   await window.run('Submit Workspace');
   await window.list('open in the editor').waitFor();
   await window.picture('preflight-scripts');
-  await window.typeAndChoose('Submit digits: script', 'trian.mjs', 'run this command');
+  await window.typeAndChoose('Submit digits: script', 'trian.mjs', 'run this script');
   await window.list('trian.mjs').filter({ hasText: 'Check before you submit' }).waitFor();
   await window.picture('preflight-missing-script');
   await choose(page, SCRIPT_ROW);
@@ -64,7 +64,7 @@ export async function takeTraining(window: JobWindow): Promise<void> {
   const { page } = window;
   await window.run('Submit Workspace');
   const line = `${TRAIN} --epochs 3 --learning-rate 0.001 --batch-size 64`;
-  await window.typeAndChoose('Submit digits: script', line, 'run this command');
+  await window.typeAndChoose('Submit digits: script', line, 'run this script');
   await choose(page, `Submit ${TRAIN}`);
   await window.row(TRAIN, /62 %/).waitFor();
   await window.pictures('training-log');

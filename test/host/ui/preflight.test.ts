@@ -101,7 +101,7 @@ suite('the question before a submit', () => {
 
   test('takes another command that is typed into it', async () => {
     await type(OTHER);
-    await choose(window.page, 'run this command');
+    await choose(window.page, 'run this script');
     await list(`Submit ${OTHER}`).waitFor();
   });
 
@@ -119,7 +119,7 @@ suite('the question before a submit', () => {
     await writeFile(script, '#!/bin/bash -e\r\nif true; then\r\n  cat linked/rows.csv\r\nfi\r\n');
     await runCommand(window.page, 'Farwharf: Submit Workspace');
     await type('run.sh');
-    await choose(window.page, 'run this command');
+    await choose(window.page, 'run this script');
     const finding = list('Submit run.sh').getByText('run.sh has the line ends of Windows');
     await finding.waitFor();
     await choose(window.page, 'Select this line to rewrite it');
