@@ -168,6 +168,7 @@ suite('the question before a submit', () => {
     await list(': volumes').waitFor();
     await assertInert(list(': volumes'), 'volumes');
     await page.keyboard.press('Escape');
+    await type('Show all'); // the last rows are not drawn
     await choose(page, 'Show all files');
     const tree = page.locator('.part.sidebar .pane', { hasText: 'command:workbench' }).first();
     await tree.waitFor();
