@@ -7,7 +7,7 @@ import { writeCommandLine } from '../selection/commandLine.ts';
 /** The folder of what is sent beside the user's files. */
 const FOLDER = '.farwharf';
 
-/** Scripts that run commands, for services that run scripts only. They are sent beside the files of a folder. Dispose them when they were. */
+/** Scripts that run commands, for services that run scripts only, sent beside the files of a folder. Dispose of them once they are sent. */
 export class CommandScripts implements AsyncDisposable {
   readonly files: readonly SelectedFile[];
   readonly #paths: ReadonlyMap<string, string>;
