@@ -53,7 +53,7 @@ export async function installNode(version: string, log: Log): Promise<string> {
   if (version === process.versions.node) return process.execPath;
   const name = nodePackage();
   if (name === undefined) throw new Unavailable(`npm has no Node.js for ${process.platform} ${process.arch}`);
-  const folder = await installOnce(`node-${version}`, log, async (partial) => {
+  const folder = await installOnce(join(cacheFolder(), `node-${version}`), log, async (partial) => {
     log(`installing Node.js ${version} (once; 120 MB)`);
     await writeFile(join(partial, 'package.json'), '{ "private": true }');
     await runStep('npm', ['install', ...QUIET, `${name}@${version}`], { cwd: partial, env: process.env });

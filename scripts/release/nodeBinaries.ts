@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { cacheFolder } from '../vscode/cache.ts';
 import { installOnce, runStep } from '../vscode/installOnce.ts';
 
 /** The Node.js of the executables: the newest with long-term support that npm has for all platforms. Change the digests with it (`npm view PACKAGE@VERSION dist.integrity`). */
@@ -64,7 +65,7 @@ export const PLATFORMS: readonly Platform[] = [
  */
 export async function nodeBinary(platform: Platform, log: (line: string) => void): Promise<string> {
   const { name, package: pack, integrity, node } = platform;
-  const folder = await installOnce(`node-${NODE_VERSION}-${name}`, log, async (partial) => {
+  const folder = await installOnce(join(cacheFolder(), `node-${NODE_VERSION}-${name}`), log, async (partial) => {
     log(`loading Node.js ${NODE_VERSION} for ${name} (once; 50 MB)`);
     const options = { cwd: partial, env: process.env };
     const tarball = (await runStep('npm', ['pack', '--silent', `${pack}@${NODE_VERSION}`], options)).trim();

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { copyFile, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
+import { cacheFolder } from './cache.ts';
 import { installOnce, runStep } from './installOnce.ts';
 import { nodePackage } from './nodePackage.ts';
 import { type Release, chosenRelease } from './releases.ts';
@@ -41,7 +42,7 @@ export async function installCodeServer(
   const recipe = createHash('sha256').update(await readFile(STAND_IN));
   if (Object.keys(release.instead).length > 0) recipe.update(JSON.stringify([release.node, release.instead]));
   const name = `code-server-${release.codeServer}-${RECIPE}-${recipe.digest('hex').slice(0, 8)}`;
-  const folder = await installOnce(name, log, async (partial) => {
+  const folder = await installOnce(join(cacheFolder(), name), log, async (partial) => {
     log(`installing code-server ${release.codeServer} (once; about a minute, up to 950 MB)`);
     await install(partial, release, { nodeName, ...located(partial) }, log);
     log('code-server is installed');

@@ -2,24 +2,23 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { cacheFolder, withLock } from './cache.ts';
+import { withLock } from './cache.ts';
 import { Unavailable } from './unavailable.ts';
 
 const STEP_TIMEOUT_MS = 300_000; // npm without a network tries again for much longer
 
 /**
- * Returns the path of a folder in the cache, which `install` fills when it is not there yet. The folder gets its name when
- * it is complete, so an interrupted installation is never mistaken for one.
+ * Returns the path of a folder, which `install` fills when it is not there yet. The folder gets its name when it is complete, so an
+ * interrupted installation is never mistaken for one.
  *
  * @param log receives a line for a person while another process installs the same.
  * @throws whatever `install` throws; the folder is then not there.
  */
 export async function installOnce(
-  name: string,
+  folder: string,
   log: (line: string) => void,
   install: (folder: string) => Promise<void>,
 ): Promise<string> {
-  const folder = join(cacheFolder(), name);
   if (existsSync(folder)) return folder;
   const onWait = (pid: number) => log(`waiting for process ${pid}, which installs the same`);
   await withLock(`${folder}.lock`, onWait, async () => {

@@ -7,8 +7,9 @@ import { vsixPath } from '../vsixPath.ts';
 import { findChromium, launchBrowser, UNCOMPRESSED } from './browser.ts';
 import { isolatedEnvironment } from './environment.ts';
 import { type CodeServer, installCodeServer } from './install.ts';
+import { copyInstalledExtension } from './installedExtension.ts';
 import { endProcessesOf } from './processes.ts';
-import { installExtension, startServer } from './server.ts';
+import { startServer } from './server.ts';
 import { emptyWindowUrl, openWorkbench, WAIT_TIMEOUT_MS, workbenchUrl } from './workbench.ts';
 
 /** A window of the real workbench with the packed extension in it, and nothing left of either when disposed. */
@@ -70,7 +71,7 @@ export async function openWindow({
     asksForTrust,
     ...(settings === undefined ? {} : { settings }),
   };
-  await installExtension(codeServer, await vsixPath(), options);
+  await copyInstalledExtension(codeServer, { vsix: await vsixPath(), userData, log });
   const server = opened.use(await startServer(codeServer, options));
   const browser = opened.use(await launchBrowser(chromium));
   const context = await browser.newContext({
