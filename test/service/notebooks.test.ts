@@ -19,16 +19,17 @@ suite('a notebook', { skip: missing === undefined ? false : `LOUD: ${missing}` }
   after(() => scratch[Symbol.asyncDispose]());
 
   /** Runs a job to its end, and returns what it printed and the cells of its notebook afterwards. */
-  async function run(files: Record<string, string>, script: string, options: RunOptions = {}) {
+  async function run(files: Record<string, string>, script: string | readonly string[], options: RunOptions = {}) {
     const folder = await scratch.folder(`project ${++runs}`, files);
-    const ended = await scratch.run(['submit', folder, '--script', script, '--watch'], { env, ...options });
+    const started = typeof script === 'string' ? ['--script', script] : script;
+    const ended = await scratch.run(['submit', folder, ...started, '--watch'], { env, ...options });
     const id = /accepted as job (\w+)/.exec(ended.stderr)?.[1] ?? '';
     const cells = async (path: string): Promise<readonly Required<Cell>[]> => {
       const result = await scratch.run(['results', id, path], { env });
       assert.equal(result.exit, 0, result.stderr + ended.stderr);
       return (JSON.parse(result.stdout) as { cells: Required<Cell>[] }).cells;
     };
-    return { ...ended, id, cells };
+    return { ...ended, folder, id, cells };
   }
   const textOf = ({ source }: Cell): string => [source].flat().join('');
   const outputOf = ({ outputs = [] }: Cell): string =>
@@ -36,7 +37,7 @@ suite('a notebook', { skip: missing === undefined ? false : `LOUD: ${missing}` }
       .flatMap(({ text, data, evalue }) => [text ?? (data as Record<string, unknown>)?.['text/plain'] ?? evalue].flat())
       .join('');
 
-  test('runs cell by cell in its own folder, shows their output, and comes home with it', async () => {
+  test('runs cell by cell in its own folder, with its parameters and those of a profile, shows their output, and comes home with it', async () => {
     const cells = [
       { cell_type: 'markdown', source: '# Burrows' },
       { ...code('alpha = 1', ['parameters']), outputs: [{ output_type: 'stream', name: 'stdout', text: 'of before' }] },
@@ -44,19 +45,31 @@ suite('a notebook', { skip: missing === undefined ? false : `LOUD: ${missing}` }
       code('  '),
       code('open("near.txt").read() + str(alpha * 2)'),
     ];
+    const parameters = { rate: '${matrix:rate}', names: ['a'], label: '1', more: { none: null, yes: true } };
+    const sweep = { script: `'sub/a b.ipynb' alpha=0.5 'name=a "b"'`, parameters, matrix: { rate: [0.5, 2] } };
     const files = {
       'sub/a b.ipynb': notebook(cells),
       'sub/near.txt': 'near ',
       'json.py': 'raise SystemExit("shadow")',
+      'farwharf.json': JSON.stringify({ profiles: { sweep } }),
     };
-    const ended = await run(files, `'sub/a b.ipynb' alpha=0.5 'name=a "b"'`);
+    const ended = await run(files, ['--profile', 'sweep', '--set', 'rate=3', '--set', 'names=NaN']);
     assert.equal(ended.exit, 0, ended.stderr);
     assert.match(ended.stdout, /cell 1 of 4\ncell 2 of 4\ncell 3 of 4\none\ntwo\ncell 4 of 4\n'near 1\.0'\n/);
     assert.match(ended.stderr, /aside\n/);
     const after = await ended.cells('sub/a b.ipynb');
     assert.deepEqual(after.map(outputOf), ['', '', '', 'one\ntwo\naside\n', '', "'near 1.0'"]);
-    assert.deepEqual(after.map(textOf)[2], 'alpha = 0.5\nname = \'a "b"\'');
+    const values = ['0.5', `'a "b"'`, '3', "'1'", "{'none': None, 'yes': True}", "'NaN'"];
+    const names = ['alpha', 'name', 'rate', 'label', 'more', 'names'];
+    assert.equal(textOf(after[2] ?? code('')), names.map((name, index) => `${name} = ${values[index]}`).join('\n'));
     assert.deepEqual(after[2]?.metadata.tags, ['injected-parameters']);
+    const dry = await scratch.run(['submit', ended.folder, '--profile', 'sweep', '--dry-run', '--json'], { env });
+    const { jobs } = JSON.parse(dry.stdout) as { jobs: { script: string }[] };
+    const rest = `'names=["a"]' 'label="1"' 'more={"none":null,"yes":true}'`;
+    assert.deepEqual(
+      jobs.map(({ script }) => script),
+      [0.5, 2].map((rate) => `${sweep.script} rate=${rate} ${rest}`),
+    );
   });
 
   test('fails with the cell that fails, and keeps the outputs up to it', async () => {

@@ -47,7 +47,7 @@ const { script, maxRuntime, machineClass, project, ...otherTerms } = termFlags()
 export const SUBMIT_FLAGS = {
   script,
   profile: textFlag('--profile <name>', "job of the folder's farwharf.json; other flags override its values"),
-  set: parameterFlag('with --profile: use this value for a parameter of its matrix'),
+  set: parameterFlag('with --profile: use this value for a parameter of its matrix or its notebook'),
   env: environmentFlag('let the profile read this environment variable'),
   maxRuntime,
   machineClass,

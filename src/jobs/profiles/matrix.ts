@@ -1,5 +1,8 @@
 import * as z from 'zod';
 import type { JobParameters } from '../ledger/parameters.ts';
+import { isNotebookFile } from '../../workspace/scripts/scriptKinds.ts';
+import { scriptPath } from '../selection/script.ts';
+import { type NotebookParameters, parameterTexts } from './notebookParameters.ts';
 import { parameterNames, type TermTexts, termTexts } from './variables.ts';
 
 /** The most jobs that a sweep may have. */
@@ -34,6 +37,7 @@ interface MatrixProfile extends TermTexts {
   readonly script?: string | undefined;
   readonly command?: readonly string[] | undefined;
   readonly arguments?: readonly string[] | undefined;
+  readonly parameters?: NotebookParameters | undefined;
   readonly environment?: Readonly<Record<string, string>> | undefined;
   readonly matrix?: Matrix | undefined;
   readonly concurrency?: number | undefined;
@@ -43,14 +47,18 @@ interface MatrixProfile extends TermTexts {
 /** Reports a matrix that is too large, and parameters that are read but not declared or declared but not read. */
 export function checkMatrix(profile: MatrixProfile, context: z.RefinementCtx): void {
   const report = (path: PropertyKey[], message: string): void => context.addIssue({ code: 'custom', path, message });
-  const { script, command = [], arguments: words = [], environment = {} } = profile;
+  const { script, command = [], arguments: words = [], parameters, environment = {} } = profile;
   if (script === undefined && profile.command === undefined) report([], 'Must have "script" or "command".');
   if (script !== undefined && profile.command !== undefined) report(['command'], 'Cannot be used with "script".');
   if (script === undefined && profile.arguments !== undefined) report(['arguments'], 'Has no effect without "script".');
+  if (parameters !== undefined && (script === undefined || !mayBeNotebook(script))) {
+    report(['parameters'], 'Needs a notebook as "script". Pass values to other scripts with "arguments".');
+  }
   const texts: readonly (readonly [PropertyKey[], string])[] = [
     ...(script === undefined ? [] : [[['script'], script] satisfies [PropertyKey[], string]]),
     ...command.map((word, index): [PropertyKey[], string] => [['command', index], word]),
     ...words.map((word, index): [PropertyKey[], string] => [['arguments', index], word]),
+    ...parameterTexts(parameters ?? {}).map(([path, text]): [PropertyKey[], string] => [['parameters', ...path], text]),
     ...termTexts(profile).map(([name, text]): [PropertyKey[], string] => [[name], text]),
     ...Object.entries(environment).map(([name, text]): [PropertyKey[], string] => [['environment', name], text]),
   ];
@@ -78,6 +86,12 @@ export function checkMatrix(profile: MatrixProfile, context: z.RefinementCtx): v
   if (count > MOST_SWEEP_JOBS) {
     report(['matrix'], `Has ${count.toLocaleString('en-US')} combinations. Must be at most ${MOST_SWEEP_JOBS}.`);
   }
+}
+
+/** Whether a script is a notebook, as far as that is known before its variables are read. */
+function mayBeNotebook(script: string): boolean {
+  const path = scriptPath(script);
+  return isNotebookFile(path) || path.includes('${');
 }
 
 /** Every combination of the values, the last parameter changing first. */

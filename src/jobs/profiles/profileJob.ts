@@ -3,10 +3,13 @@ import { printableLine } from '../../core/text/printable.ts';
 import { shellWord } from '../../core/text/shellWord.ts';
 import { nearest } from '../../core/text/similar.ts';
 import { accountLists, type AccountLists, termsWith } from '../../remote/protocol/jobTerms.ts';
+import { isNotebookFile } from '../../workspace/scripts/scriptKinds.ts';
 import type { SubmitIntent } from '../plan/draft.ts';
 import type { SweepLimits } from '../plan/jobPlans.ts';
 import type { JobParameters } from '../ledger/parameters.ts';
+import { scriptPath } from '../selection/script.ts';
 import { combinations } from './matrix.ts';
+import { parameterArguments, parameterTexts } from './notebookParameters.ts';
 import type { NamedProfile } from './profileFile.ts';
 import { environmentNames, expandVariables, termTexts, type VariableValues } from './variables.ts';
 
@@ -34,23 +37,30 @@ export interface ProfileChanges {
   readonly script?: string | undefined;
   /** The same. */
   readonly command?: readonly string[] | undefined;
-  /** Parameters that have one value instead of those of the matrix. */
+  /** Values of parameters of the matrix, each in place of all its own, and of the notebook, as its arguments have them. */
   readonly parameters?: JobParameters;
 }
 
-/** The jobs of a profile. @throws AppError `bad-input` for a parameter that its matrix does not have. */
+/** The jobs of a profile. @throws AppError `bad-input` for a parameter that it does not have. */
 export function profileJob({ name, profile }: NamedProfile, changes: ProfileChanges = {}): ProfileJob {
-  const { parameters = {} } = changes;
-  const matrix = { ...profile.matrix };
-  for (const [parameter, value] of Object.entries(parameters)) {
-    if (!Object.hasOwn(matrix, parameter)) throw unknownParameter(name, parameter, Object.keys(matrix));
-    matrix[parameter] = [value];
-  }
   const { environment = {}, service } = profile;
   const isReplaced = changes.script !== undefined || changes.command !== undefined;
+  const matrix = { ...profile.matrix };
+  const ofNotebook = isReplaced ? {} : (profile.parameters ?? {});
+  const chosen = new Map<string, string>();
+  for (const [parameter, value] of Object.entries(changes.parameters ?? {})) {
+    const values = Object.hasOwn(matrix, parameter) ? matrix[parameter] : undefined;
+    if (values !== undefined) {
+      // For a notebook, the text "1" is not the number.
+      matrix[parameter] = [values.every((each) => typeof each === 'string') ? String(value) : value];
+    } else if (Object.hasOwn(ofNotebook, parameter)) chosen.set(parameter, `${parameter}=${value}`);
+    else throw unknownParameter(name, parameter, Object.keys({ ...matrix, ...ofNotebook }));
+  }
+  const parameters = Object.fromEntries(Object.entries(ofNotebook).filter(([parameter]) => !chosen.has(parameter)));
   const { script: line = '', arguments: words = [], command } = profile;
   const texts = [
     ...(isReplaced ? [] : (command ?? [line, ...words])),
+    ...parameterTexts(parameters).map(([, text]) => text),
     ...termTexts(profile).map(([, text]) => text),
     ...Object.values(environment),
   ];
@@ -65,8 +75,12 @@ export function profileJob({ name, profile }: NamedProfile, changes: ProfileChan
     limits: { concurrency: profile.concurrency, maxCost: profile.maxCost },
     terms: (values) => {
       const expand = (text: string): string => expandVariables(text, values);
-      const commandLine = (): string =>
-        [expandVariables(line, values, shellWord), ...words.map((word) => shellWord(expand(word)))].join(' ');
+      const commandLine = (): string => {
+        const script = expandVariables(line, values, shellWord);
+        if (profile.parameters !== undefined && !isNotebookFile(scriptPath(script))) throw noNotebook(name, script);
+        const args = [...words.map(expand), ...parameterArguments(parameters, values), ...chosen.values()];
+        return [script, ...args.map(shellWord)].join(' ');
+      };
       const { include = [], exclude = [], modules, container, requirements, results: resultsFolder } = profile;
       const terms = termsWith('profile').map((term) => [term, profile[term]] as const);
       const expanded = termTexts(profile).map(([term, text]) => [term, expand(text)] as const);
@@ -99,10 +113,15 @@ function changedProgram({ script, command }: ProfileChanges): Pick<SubmitIntent,
   return command === undefined ? { script } : { command };
 }
 
+function noNotebook(profile: string, script: string): AppError {
+  const sentence = `Profile ${profile} has parameters for a notebook, and ${scriptPath(script)} is not one, so nothing was sent. Specify a notebook, or remove "parameters".`;
+  return new AppError('bad-input', printableLine(sentence));
+}
+
 function unknownParameter(profile: string, name: string, parameters: readonly string[]): AppError {
   const guess = nearest(name, parameters);
   const hint = guess === undefined ? '' : ` Did you mean ${guess}?`;
-  const names = parameters.length === 0 ? 'It has no matrix.' : `Its matrix has ${parameters.join(', ')}.`;
+  const names = parameters.length === 0 ? 'It has none.' : `It has ${parameters.join(', ')}.`;
   const sentence = `Profile ${profile} has no parameter ${name}, so nothing was sent.${hint} ${names}`;
   return new AppError('bad-input', printableLine(sentence));
 }

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { JOB_TERMS, termsWith, type TermWith } from '../../remote/protocol/jobTerms.ts';
 import { imageName, moduleName } from '../../remote/protocol/termValues.ts';
 import { checkMatrix, matrix } from './matrix.ts';
+import { notebookParameters } from './notebookParameters.ts';
 
 const MOST_PROFILES = 200;
 const MOST_ITEMS = 1_000;
@@ -14,10 +15,12 @@ function matching(pattern: RegExp, message: string, description: string, maxLeng
 }
 
 const VARIABLE = String.raw`\$(?!\{)|\$\{(?:(?:env|matrix):[A-Za-z_]\w*|workspaceFolder|file)\}`;
-const ONE_LINE =
-  'Must be one line of text. Its variables are ${env:NAME}, ${matrix:NAME}, ${workspaceFolder} and ${file}.';
+const VARIABLES = 'Its variables are ${env:NAME}, ${matrix:NAME}, ${workspaceFolder} and ${file}.';
+const ONE_LINE = `Must be one line of text. ${VARIABLES}`;
 const oneLine = (description: string, start = '(?=.*\\S)') =>
   matching(new RegExp(`^${start}(?:[^$\\r\\n\\0]|${VARIABLE})*$`), ONE_LINE, description);
+const text = (description: string, maxLength: number) =>
+  matching(new RegExp(`^(?:[^$\\0]|${VARIABLE})*$`), VARIABLES, description, maxLength);
 const innerPath = (description: string) =>
   matching(
     /^(?![/\\]|[A-Za-z]:)(?!(?:.*[/\\])?\.\.(?:[/\\]|$))(?!.*\$\{)[^\r\n\0]+$/,
@@ -53,14 +56,7 @@ const profile = z
   .strictObject({
     script: oneLine('The file to run, with arguments if you like, as in a terminal: "train.py --epochs 3".').optional(),
     command: z
-      .array(
-        matching(
-          new RegExp(`^(?:[^$\\0]|${VARIABLE})*$`),
-          'Its variables are ${env:NAME}, ${matrix:NAME}, ${workspaceFolder} and ${file}.',
-          'The program, or one argument; spaces need no quotes.',
-          32_000,
-        ),
-      )
+      .array(text('The program, or one argument; spaces need no quotes.', 32_000))
       .min(1)
       .max(MOST_ITEMS)
       .describe(
@@ -71,6 +67,14 @@ const profile = z
       .array(oneLine('One argument; spaces need no quotes.', ''))
       .max(MOST_ITEMS)
       .describe('More arguments, one each.')
+      .optional(),
+    parameters: notebookParameters(
+      text('A text, or with "${matrix:NAME}" alone the value of a parameter of the matrix.', 4_000),
+      VARIABLES,
+    )
+      .describe(
+        'Values for variables of a notebook for Python, which are set after its cell with the tag "parameters": { "alpha": 0.5, "names": ["a"] }.',
+      )
       .optional(),
     maxRuntime,
     machineClass,
@@ -83,12 +87,7 @@ const profile = z
     environment: z
       .record(
         z.string().regex(/^(?!FARWHARF_)[A-Za-z_]\w*$/, 'Must be the name of an environment variable.'),
-        matching(
-          new RegExp(`^(?:[^$\\0]|${VARIABLE})*$`),
-          'Its variables are ${env:NAME}, ${matrix:NAME}, ${workspaceFolder} and ${file}.',
-          'The value of the variable.',
-          100_000,
-        ),
+        text('The value of the variable.', 100_000),
       )
       .describe(
         'Environment variables of the job. "${env:NAME}" passes on a variable of yours; Farwharf asks before it is read.',

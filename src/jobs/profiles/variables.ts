@@ -38,6 +38,13 @@ export function parameterNames(text: string): string[] {
   return [...text.matchAll(VARIABLE)].flatMap(([, name = '']) => PARAMETER.exec(name)?.[1] ?? []);
 }
 
+/** The text with the values of its variables, as `expandVariables`, or the value of a parameter of the matrix if it is nothing else. */
+export function expandValue(text: string, values: VariableValues): JobParameters[string] {
+  const [name, ...others] = parameterNames(text);
+  const isAlone = name !== undefined && others.length === 0 && text === `\${matrix:${name}}`;
+  return (isAlone ? values.parameters?.[name] : undefined) ?? expandVariables(text, values);
+}
+
 /**
  * The text with the values of its variables.
  *

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { normalize } from 'node:path/posix';
 import * as l10n from '@vscode/l10n';
 import { readNotebookCells } from '../../core/text/notebookCells.ts';
-import { kindOfFile } from '../../workspace/scripts/scriptKinds.ts';
+import { isNotebookFile } from '../../workspace/scripts/scriptKinds.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { findPackageLists } from '../../workspace/environments/foundPackages.ts';
 import { readStart } from '../../workspace/files/boundedRead.ts';
@@ -218,7 +218,7 @@ function whereOnOtherMachine(place: string | null): string {
 }
 
 async function readSource(root: string, { path, source }: SelectedFile): Promise<string> {
-  const limit = isNotebook(path) ? MAX_NOTEBOOK_BYTES : MAX_SOURCE_BYTES;
+  const limit = isNotebookFile(path) ? MAX_NOTEBOOK_BYTES : MAX_SOURCE_BYTES;
   // Packing reports files that cannot be read.
   return (await readStart(source ?? join(root, path), limit))?.toString('utf8') ?? '';
 }
@@ -229,7 +229,7 @@ function guessReadsOf(
   path: string,
   main: string,
 ): readonly { readonly read: PathRead; readonly where: string }[] {
-  if (!isNotebook(path)) {
+  if (!isNotebookFile(path)) {
     const reads = guessReads(text, path, main);
     return reads.map((read) => ({ read, where: l10n.t('This is a guess from line {0}.', read.line) }));
   }
@@ -247,10 +247,6 @@ function codeOf(text: string, path: string): readonly string[] {
   } catch {
     return [];
   }
-}
-
-function isNotebook(path: string): boolean {
-  return kindOfFile(path)?.name === 'notebook';
 }
 
 /** What a job runs and installs. */

@@ -45,6 +45,11 @@ export function kindOfFile(path: string): (typeof SCRIPT_KINDS)[number] | undefi
   return KINDS_OF_FILES.get(name) ?? KINDS_OF_FILES.get(`*${name.slice(name.lastIndexOf('.'))}`);
 }
 
+/** Whether a script is run cell by cell, by its name. */
+export function isNotebookFile(path: string): boolean {
+  return kindOfFile(path)?.name === 'notebook';
+}
+
 /** The kind of the scripts that a program runs, by its name or path: `/usr/bin/Rscript`. That of Python is not notebooks. */
 export function kindOfProgram(program: string): (typeof SCRIPT_KINDS)[number] | undefined {
   const name = basename(program);

@@ -82,9 +82,13 @@ def choose_kernel(notebook):
          'Choose one of them in the notebook, or add the kernel to the packages of the job, then submit again.')
 
 
+def no_json(constant):
+    raise ValueError(constant)
+
+
 def value_of(text):
     try:
-        return json.loads(text)
+        return json.loads(text, parse_constant=no_json)
     except ValueError:
         return text
 
