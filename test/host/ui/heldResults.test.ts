@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locator } from 'playwright-core';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
 import { choose, followLink, runCommand, showNotification } from '../../../scripts/vscode/workbench.ts';
@@ -42,8 +41,8 @@ suite('results that tools act on', () => {
     await job().getByRole('button', { name: 'Download Results' }).click();
     await list().waitFor();
   };
-  const inExplorer = (name: string): Locator =>
-    window.page.locator('.explorer-folders-view .monaco-list-row', { hasText: name });
+  const explorer = (): Locator => window.page.locator('.explorer-folders-view');
+  const inExplorer = (name: string): Locator => explorer().locator('.monaco-list-row', { hasText: name });
 
   test('are listed last and unselected, and selecting all rows at once does not select them', async () => {
     await runCommand(window.page, 'View: Show Farwharf');
@@ -72,6 +71,7 @@ suite('results that tools act on', () => {
   });
 
   test('are offered in the last line of the log; each shows its change, and is selected on its own', async () => {
+    await runCommand(window.page, 'View: Show Farwharf');
     const offer = window.page.locator('.view-line .detected-link', { hasText: 'Download' });
     await followLink(window.page, offer.first(), list());
     await row(MAKEFILE).hover();
@@ -80,7 +80,7 @@ suite('results that tools act on', () => {
     await row(MAKEFILE).click();
     await list().getByText('1 Selected').waitFor();
     await list().getByRole('button', { name: 'OK' }).click();
-    while (!isInFolder(MAKEFILE)) await sleep(50);
+    await explorer().waitFor(); // the last step of a download that has written something
     assert.deepEqual([MAKEFILE, TASKS].map(isInFolder), [true, false]);
   });
 
@@ -97,7 +97,7 @@ suite('results that tools act on', () => {
     assert.deepEqual(await Promise.all(CHOICES.map(isSelected)), ['false', 'true', 'false']);
     await list().getByRole('button', { name: 'OK' }).click();
     await list().waitFor({ state: 'hidden' });
-    while ((await readFile(join(folder, METRICS), 'utf8')) === MINE) await sleep(50);
+    await explorer().waitFor();
     assert.equal(await readFile(join(folder, METRICS), 'utf8'), '{}\n');
   });
 
@@ -115,7 +115,8 @@ suite('results that tools act on', () => {
       if ((await chosen.getAttribute('aria-checked')) !== 'true') await chosen.click();
       await list().getByRole('button', { name: 'OK' }).click();
       await list().waitFor({ state: 'hidden' });
-      while ((await namesLike('out')).join() !== after.join()) await sleep(50);
+      if (choice !== 'keep mine') await explorer().waitFor();
+      assert.deepEqual(await namesLike('out'), after);
     }
     await showNotification(window.page, /out is now out \(before job/);
     const [, mine = ''] = (await readdir(folder)).filter((name) => name.startsWith('out')).sort();

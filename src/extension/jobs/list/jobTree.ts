@@ -43,8 +43,8 @@ export class JobTree implements vscode.TreeDataProvider<JobNode>, vscode.Disposa
   #sweepJobs: ReadonlyMap<string | undefined, readonly JobRecord[]> | undefined;
   #variety = varietyOf([]);
   #hadMore = false;
-  /** Whether something has changed while the view was hidden. */
-  #isStale = false;
+  /** The jobs that changed while the view was hidden. */
+  #missed: ReadonlySet<string> = new Set();
   #unseenFailures = 0;
 
   constructor(deps: JobTreeDeps, shell: JobTreeShell) {
@@ -56,8 +56,8 @@ export class JobTree implements vscode.TreeDataProvider<JobNode>, vscode.Disposa
     this.#disposables.add(
       shell.view.onDidChangeVisibility(({ visible }) => {
         if (visible) this.#unseenFailures = 0;
-        if (visible && this.#isStale) shell.changed.fire(undefined);
-        this.#showBadge();
+        if (visible) this.#update({ ids: this.#missed });
+        else this.#showBadge();
       }),
     );
   }
@@ -66,7 +66,7 @@ export class JobTree implements vscode.TreeDataProvider<JobNode>, vscode.Disposa
     const { store } = this.#deps;
     if (!store.isLoaded) await store.refresh();
     if (node === undefined) {
-      this.#isStale = false;
+      this.#missed = new Set();
       this.#arrange();
       const groups: JobNode[] = this.#groups.map(({ key }) => this.#rows.group(key));
       return store.hasMore ? [...groups, this.#rows.more()] : groups;
@@ -151,10 +151,12 @@ export class JobTree implements vscode.TreeDataProvider<JobNode>, vscode.Disposa
     const { store } = this.#deps;
     for (const id of ids) if (!store.get(id)) this.#rows.forget(id);
     if (!this.#shell.view.visible) {
-      this.#isStale = true;
+      this.#missed = this.#missed.union(ids);
       this.#unseenFailures += ended.filter((record) => jobIcon(record) === 'failed').length;
     } else {
+      this.#missed = new Set();
       const changed = this.#arrange();
+      // Not all rows where some will do: until VS Code has asked for a row again, its buttons do not know their job.
       if (changed === 'all') this.#shell.changed.fire(undefined);
       else this.#redraw(changed, ids);
     }
