@@ -55,6 +55,8 @@ export class HitPick {
   #shown: HitItem | undefined;
   #isOpened = false;
   #isClosed = false;
+  /** Whether Enter was pressed while the search for the typed text had no result yet: it opens the first one. */
+  #isAwaited = false;
 
   constructor(options: HitPickOptions) {
     this.#options = options;
@@ -71,7 +73,12 @@ export class HitPick {
       pick.onDidTriggerButton(options.onButton),
       pick.onDidTriggerItemButton(({ item }) => item.onButton?.()),
       pick.onDidChangeActive(([item]) => this.#showSoon(item)),
-      pick.onDidAccept(() => this.#accept(acceptedRow(pick) ?? this.#shownRow())),
+      pick.onDidChangeValue(() => (this.#isAwaited = false)),
+      pick.onDidAccept(() => {
+        const item = acceptedRow(pick) ?? this.#shownRow();
+        this.#isAwaited = pick.busy && item?.place === undefined && item?.onChosen === undefined;
+        this.#accept(item);
+      }),
     ]) {
       disposables.add(item);
     }
@@ -153,13 +160,16 @@ export class HitPick {
     pick.items = rows;
     const same = rows.find(({ hit }) => hit !== undefined && active !== undefined && isSamePlace(hit, active));
     if (same !== undefined) pick.activeItems = [same];
-    this.#showSoon(same ?? rows.find(({ place }) => place !== undefined)); // VS Code does not always report a new first row
+    const first = rows.find(({ place }) => place !== undefined);
+    this.#showSoon(same ?? first); // VS Code does not always report a new first row
+    if (this.#isAwaited) this.#accept(first);
+    this.#isAwaited = false;
   }
 
   #showSoon(item: HitItem | undefined): void {
     clearTimeout(this.#timer);
     const place = item?.place;
-    if (place === undefined || this.#isClosed) return;
+    if (place === undefined || this.#isOpened || this.#isClosed) return;
     this.#shown = item;
     this.#timer = setTimeout(() => {
       this.#preview.show(place).catch(() => {}); // a file that vanished; opening it reports the error

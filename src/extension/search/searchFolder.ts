@@ -104,7 +104,7 @@ export async function showSearch(search: Search, query: string, onAsk: (results:
     } catch (error) {
       if (isAbort(error)) return;
       log.error('a search failed', { error });
-      pick.items = [remark(l10n.t('The search failed. See the extension log, or keep typing to try again.'))];
+      list.replaceRows([remark(l10n.t('The search failed. See the extension log, or keep typing to try again.'))]);
     } finally {
       if (!searching.isStale) pick.busy = false;
     }
