@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { interruptAt, type RunOptions, Scratch } from './commandLine.ts';
 import { type Cell, code, notebook, notebooksAreMissing } from './support/notebooks.ts';
@@ -86,6 +88,22 @@ suite('a notebook', { skip: missing === undefined ? false : `LOUD: ${missing}` }
     await scratch.run(['cancel', ended.id], { env });
     await scratch.run(['watch', ended.id], { env });
     assert.deepEqual((await ended.cells('a.ipynb')).map(outputOf), ['before\n', 'half\n']);
+  });
+
+  test('comes home into the local notebook, which was edited meanwhile', async () => {
+    const cells = [code('print("one")'), code('print("two")'), code('print("three")')];
+    const { id, folder } = await run({ 'a.ipynb': notebook(cells) }, 'a.ipynb');
+    const mine = [code('print("one")'), code('print("two, edited")'), code('print("three")'), code('print("mine")')];
+    await writeFile(join(folder, 'a.ipynb'), notebook(mine));
+    const downloaded = await scratch.run(['download', id], { env });
+    assert.match(downloaded.stderr, /a\.ipynb \(yours, with the outputs of the job; those of 1 cell are older/);
+    const { cells: merged } = JSON.parse(await readFile(join(folder, 'a.ipynb'), 'utf8')) as {
+      cells: Required<Cell>[];
+    };
+    assert.deepEqual(merged.map(textOf), mine.map(textOf));
+    assert.deepEqual(merged.map(outputOf), ['one\n', 'two\n', 'three\n', '']);
+    assert.deepEqual(await readdir(folder), ['a.ipynb']);
+    assert.match((await scratch.run(['download', id], { env })).stderr, /Nothing new/);
   });
 
   test('whose kernel ends says so', async () => {

@@ -25,7 +25,7 @@ const LAYERS: Record<string, readonly string[]> = {
 const FOLDERS: Record<string, string> = {
   core: '. text files processes rpc network',
   remote: 'protocol http events transfers .',
-  workspace: 'files scripts environments secrets git archive select pack extract results',
+  workspace: 'files scripts environments secrets git archive select pack extract notebooks results',
   retrieval: `
     chunks kernel/assembly kernel tokenizer segments search index semantic server .`,
   library: '.',

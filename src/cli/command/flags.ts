@@ -151,12 +151,22 @@ export function listFlag(
   };
 }
 
-/** What to do when a result and a local file have the same name. */
-export type ConflictChoice = 'keep-both' | 'overwrite' | 'skip';
+/** What to do when a result and a local file have the same name. `merge` concerns notebooks, and is `keep-both` for other files. */
+export type ConflictChoice = 'merge' | RestoreConflictChoice;
+export type RestoreConflictChoice = 'keep-both' | 'overwrite' | 'skip';
 
 /** `--on-conflict`, for the verbs that download results. */
 export function conflictFlag(): Flag<ConflictChoice> {
-  return choiceFlagOr('--on-conflict <choice>', 'what to do when a result has the name of one of your files', {
+  return choiceFlagOr(
+    '--on-conflict <choice>',
+    'what to do when a result has the name of one of your files; merge puts the outputs of a notebook into yours, and keeps both of other files',
+    { choices: ['merge', 'keep-both', 'overwrite', 'skip'], fallback: 'merge' },
+  );
+}
+
+/** `--on-conflict`, for the verb that restores files. */
+export function restoreConflictFlag(): Flag<RestoreConflictChoice> {
+  return choiceFlagOr('--on-conflict <choice>', 'what to do when one of your files has the name of a restored one', {
     choices: ['keep-both', 'overwrite', 'skip'],
     fallback: 'keep-both',
   });

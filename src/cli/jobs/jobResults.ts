@@ -10,6 +10,7 @@ import {
   type CheckedFolder,
   type Decisions,
   defaultDecisions,
+  keepBothDecisions,
   type DownloadedResults,
   type DownloadPhase,
 } from '../../jobs/results/placeFiles.ts';
@@ -97,7 +98,8 @@ export async function downloadInto(
 
 /** The decision for each result. Protected names are never written from the command line. */
 export function decide(plan: readonly PlannedResult[], onConflict: ConflictChoice): Decisions {
-  const decisions = new Map(defaultDecisions(plan));
+  if (onConflict === 'merge') return defaultDecisions(plan);
+  const decisions = new Map(keepBothDecisions(plan));
   if (onConflict === 'keep-both') return decisions;
   const decision: ResultDecision = onConflict === 'overwrite' ? 'write' : 'skip';
   for (const { path, status } of plan) {
@@ -108,16 +110,17 @@ export function decide(plan: readonly PlannedResult[], onConflict: ConflictChoic
 
 /** The results, or other files, that were written, those that were not and why, and their folder: lines for people. */
 export function describeResults(
-  { folder, plan, written, skipped, setAside, moved, refused }: DownloadedResults,
+  { folder, plan, written, merged, skipped, setAside, moved, refused }: DownloadedResults,
   noun: 'result' | 'file' = 'result',
 ): string[] {
   const names = new Map(plan.map(({ path, name }) => [path, name]));
   const statuses = new Map(plan.map(({ path, status }) => [path, status]));
+  const merges = new Map(plan.map(({ path, merge }) => [path, merged.includes(path) ? merge : undefined]));
   const same = skipped.filter((path) => statuses.get(path) === 'same');
   const keptPaths = skipped.filter((path) => ['changed', 'conflict'].includes(statuses.get(path) ?? ''));
   const protectedNames = skipped.filter((path) => statuses.get(path) === 'protected');
   const lines = [
-    ...firstOf('+', written, (path) => printableLine(path) + inTheJob(names.get(path))),
+    ...firstOf('+', written, (path) => printableLine(path) + inTheJob(names.get(path)) + mergedText(merges.get(path))),
     ...firstOf(
       '>',
       moved,
@@ -133,6 +136,13 @@ export function describeResults(
   else if (same.length > 0) lines.push(`Nothing new: ${folder} already has all the ${noun}s.`);
   else lines.push('The job produced no results.');
   return lines;
+}
+
+function mergedText(merge: PlannedResult['merge']): string {
+  if (merge === undefined) return '';
+  if (merge.olderOutputs === 0) return ' (yours, with the outputs of the job)';
+  const cells = formatCount(merge.olderOutputs, 'cell');
+  return ` (yours, with the outputs of the job; those of ${cells} are older than your edits)`;
 }
 
 function inTheJob(name: string | undefined): string {
@@ -173,8 +183,8 @@ function describeSetAside(plan: DownloadedResults['plan'], setAside: DownloadedR
 
 /** The downloaded results as `--json` shows them. */
 export function resultsAsJson(results: DownloadedResults): object {
-  const { folder, plan, written, skipped, setAside, moved, refused } = results;
-  return { folder, written, skipped, set_aside: setAside, moved, refused, plan };
+  const { folder, plan, written, merged, skipped, setAside, moved, refused } = results;
+  return { folder, written, merged, skipped, set_aside: setAside, moved, refused, plan };
 }
 
 /** `farwharf download ID`: a job's results, or some of them, into the folder that was sent or into another one. */

@@ -1,6 +1,15 @@
 import { Argument } from 'commander';
 import { defineVerb, type Verb } from '../command/verb.ts';
-import { conflictFlag, jsonFlag, listFlag, numberFlag, switchFlag, textFlag, textFlagOr } from '../command/flags.ts';
+import {
+  conflictFlag,
+  jsonFlag,
+  listFlag,
+  numberFlag,
+  restoreConflictFlag,
+  switchFlag,
+  textFlag,
+  textFlagOr,
+} from '../command/flags.ts';
 import { DEFAULT_RESULT_GB } from '../../jobs/results/resultLimits.ts';
 
 /** The verbs about jobs that were sent. */
@@ -119,7 +128,7 @@ export const jobVerbs: readonly Verb[] = [
     args: ['<id>', new Argument('[path...]', 'files and folders to restore (default: all)')],
     flags: {
       into: textFlag('--into <dir>', 'folder to write into (default: the folder that was sent)'),
-      onConflict: conflictFlag(),
+      onConflict: restoreConflictFlag(),
       json: jsonFlag(),
     },
     examples: [

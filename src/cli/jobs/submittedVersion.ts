@@ -11,7 +11,7 @@ import { Session } from '../command/session.ts';
 import { directArchiver } from '../../jobs/archives/archiver.ts';
 import { restoreFiles } from '../../jobs/results/restoreFiles.ts';
 import { ResultJournals } from '../../jobs/results/resultJournals.ts';
-import type { ConflictChoice } from '../command/flags.ts';
+import type { RestoreConflictChoice } from '../command/flags.ts';
 import { describeResults, resultPath, resultsAsJson } from './jobResults.ts';
 
 // As in `git status`.
@@ -63,7 +63,7 @@ export function recordNamed(session: Session, name: string): JobRecord {
 export async function restoreSubmitted(
   context: Context,
   name: string,
-  { into, onConflict }: { readonly into?: string | undefined; readonly onConflict: ConflictChoice },
+  { into, onConflict }: { readonly into?: string | undefined; readonly onConflict: RestoreConflictChoice },
   paths: readonly string[],
 ): Promise<void> {
   await using session = new Session(context);

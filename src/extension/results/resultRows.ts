@@ -1,5 +1,5 @@
 import * as l10n from '@vscode/l10n';
-import { formatBytes } from '../../core/text/format.ts';
+import { formatBytes, plural } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { PlannedResult, ResultDecision, ResultStatus } from '../../workspace/results/applyResults.ts';
 
@@ -29,7 +29,7 @@ export interface ResultRow {
 /** Rows for the files that need a decision, the hardest first. Identical files need none; a conflict has a row for each choice. */
 export function resultRows(plan: readonly PlannedResult[]): ResultRow[] {
   return ORDER.flatMap((status) => plan.filter((result) => result.status === status)).flatMap((result) =>
-    result.status === 'conflict' ? conflictRows(result) : [rowOf(result)],
+    result.status === 'conflict' || result.merge !== undefined ? conflictRows(result) : [rowOf(result)],
   );
 }
 
@@ -73,12 +73,28 @@ export function decisionsFor(
 function conflictRows(result: PlannedResult): ResultRow[] {
   const { path, size, twin, obstacle } = result;
   const choices = [
+    ...mergeChoice(result),
     ['keep-both', [keepBothText(result), ...renamed(result), ...changedText(result), formatBytes(size)].join(' · ')],
     ['write', replaceText(result)],
     ['skip', twin === undefined ? l10n.t('keep mine: do not save the result') : l10n.t('do not save it')],
-  ] as const;
+  ] as const satisfies readonly (readonly [ResultDecision, string])[];
   const shared = { path, canCompare: obstacle === undefined && twin === undefined, isNew: false, isApart: false };
   return choices.map(([decision, description], index) => ({ ...shared, decision, description, isTicked: index === 0 }));
+}
+
+function mergeChoice({ merge, size }: PlannedResult): readonly (readonly [ResultDecision, string])[] {
+  if (merge === undefined) return [];
+  const parts = [l10n.t('merge: put the outputs of the job into your notebook')];
+  const { olderOutputs } = merge;
+  if (olderOutputs > 0)
+    parts.push(
+      plural(
+        olderOutputs,
+        l10n.t('1 cell keeps your edit and shows an older output'),
+        l10n.t('{0} cells keep your edits and show older outputs'),
+      ),
+    );
+  return [['merge', [...parts, formatBytes(size)].join(' · ')]];
 }
 
 // The choice comes first, since a narrow list cuts off the rest.
@@ -91,7 +107,8 @@ function keepBothText({ twin, obstacle }: PlannedResult): string {
   return l10n.t('keep both: save the result beside your file');
 }
 
-function changedText({ twin, obstacle }: PlannedResult): readonly string[] {
+function changedText({ status, twin, obstacle }: PlannedResult): readonly string[] {
+  if (status === 'changed') return [];
   return twin === undefined && obstacle === undefined ? [l10n.t('you and the job changed it')] : [];
 }
 

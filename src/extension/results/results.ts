@@ -10,6 +10,7 @@ import {
   type CheckedFolder,
   type Decisions,
   defaultDecisions,
+  keepBothDecisions,
   type DownloadedResults,
   type PlaceOptions,
   type DownloadPhase,
@@ -85,7 +86,8 @@ export async function saveInto(
   let isStopped = false;
   const progress = new PausableProgress(l10n.t('Results of {0}', record.script));
   const decide = async (plan: readonly PlannedResult[], staging: string): Promise<Decisions | undefined> => {
-    if (keepBoth || !needsDecision(plan)) return defaultDecisions(plan);
+    if (keepBoth) return keepBothDecisions(plan);
+    if (!needsDecision(plan)) return defaultDecisions(plan);
     progress.close();
     const decisions = await pickResults(plan, { folder, staging, script: record.script });
     isStopped = decisions === undefined;

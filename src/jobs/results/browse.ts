@@ -2,6 +2,7 @@ import { ArchiveStore } from '../archives/archives.ts';
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import type { JobRecord } from '../ledger/record.ts';
 import { placeResults } from './resultDownload.ts';
+import { startedNotebook } from '../selection/script.ts';
 import { type FetchDeps, withArchive } from './fetchArchive.ts';
 import type { DownloadedResults, PlaceOptions, DownloadPhase, PlaceDeps } from './placeFiles.ts';
 import type { BrowsedResults, ResultSummary } from './browsedResults.ts';
@@ -51,6 +52,7 @@ export async function takeResults(
     stage: (folder: string, staging: { readonly name: string; readonly signal?: AbortSignal }) =>
       deps.browsed.stage(record.id, paths, folder, staging),
     manifest,
+    notebook: startedNotebook(record),
   };
   return placeResults(deps, record, source, options);
 }

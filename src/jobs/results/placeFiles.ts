@@ -68,6 +68,8 @@ export interface FileSource {
   stage(folder: string, options: { readonly name: string; readonly signal?: AbortSignal }): Promise<StagedArchive>;
   /** What was submitted with the job, to tell a local file that is still the same from one that was changed. */
   readonly manifest: readonly ManifestEntry[] | undefined;
+  /** The notebook that the job ran: its outputs can be put into the local one. */
+  readonly notebook?: string | undefined;
 }
 
 // Another download or an editor may write into the folder in the meantime, but not endlessly.
@@ -75,10 +77,16 @@ const COMPARISONS = 5;
 const SHORTEST_ATTEMPT_MS = 50;
 
 /**
- * New files are written, identical ones skipped, changed and conflicting ones saved beside the local file. Files that could change how
+ * New files are written, identical ones skipped, the outputs of notebooks put into the local ones, and other changed and conflicting files
+ * saved beside the local file. Files that could change how
  * tools behave or what the next submit sends are set aside, and protected names are skipped.
  */
 export function defaultDecisions(plan: readonly PlannedResult[]): Decisions {
+  return new Map(plan.map(({ path, status, merge }) => [path, merge ? 'merge' : DEFAULT_DECISIONS[status]]));
+}
+
+/** The same, but notebooks are saved beside the local ones too. */
+export function keepBothDecisions(plan: readonly PlannedResult[]): Decisions {
   return new Map(plan.map(({ path, status }) => [path, DEFAULT_DECISIONS[status]]));
 }
 
@@ -130,14 +138,14 @@ export async function placeFiles(
       signal,
     });
     for (;;) {
-      const plan = await archiver.plan(staged, folder, source.manifest);
+      const plan = await archiver.plan(staged, folder, { submitted: source.manifest, notebook: source.notebook });
       onPhase?.({ type: 'decide', plan });
       const decisions = await decide(plan, staged.staging);
       signal?.throwIfAborted();
       const all = plan.map(({ path }) => path);
       const known = { folder, plan, refused: staged.skipped, entries: staged.entries };
       if (decisions === undefined)
-        return { isWritten: false, ...known, written: [], skipped: all, setAside: [], moved: [] };
+        return { isWritten: false, ...known, written: [], merged: [], skipped: all, setAside: [], moved: [] };
       onPhase?.({ type: 'write' });
       await currentFolder(target);
       startedAt = performance.now();

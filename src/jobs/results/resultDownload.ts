@@ -3,6 +3,7 @@ import type { StagedFile } from '../../workspace/extract/extract.ts';
 import { ArchiveStore } from '../archives/archives.ts';
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import type { JobRecord } from '../ledger/record.ts';
+import { startedNotebook } from '../selection/script.ts';
 import { type FetchDeps, withArchive } from './fetchArchive.ts';
 import {
   currentFolder,
@@ -38,6 +39,7 @@ export async function downloadResults(
     const source: FileSource = {
       stage: (folder, staging) => archiver.stage(archive, folder, { ...staging, limits, onProgress }),
       manifest: await new ArchiveStore(home).readManifest(id),
+      notebook: startedNotebook(record),
     };
     return placeResults(deps, record, source, {
       ...options,

@@ -5,6 +5,7 @@ import { editDistance } from '../../core/text/similar.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { splitWords } from '../../core/text/splitWords.ts';
 import type { ExclusionReason, Selection } from '../../workspace/select/selection.ts';
+import { kindOfFile } from '../../workspace/scripts/scriptKinds.ts';
 import { commandFile, programFile } from './commandFile.ts';
 import { describeExclusion } from './exclusions.ts';
 
@@ -50,6 +51,12 @@ export function startedName({ script, command }: RecordedProgram): string {
 /** The parameters of a script; empty for a command, whose name has them. */
 export function startedArguments({ script, command }: RecordedProgram): string {
   return command === null ? scriptArguments(script) : '';
+}
+
+/** The path of the notebook that a job runs; undefined for other jobs. */
+export function startedNotebook({ script, command }: RecordedProgram): string | undefined {
+  const path = command === null ? scriptPath(script) : '';
+  return kindOfFile(path)?.name === 'notebook' ? path : undefined;
 }
 
 /** What a job runs, as it is recorded. */

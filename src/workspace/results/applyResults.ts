@@ -1,12 +1,15 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { lstat, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { AppError } from '../../core/errors.ts';
 import { parseOwnJson } from '../../core/jsonFields.ts';
 import { ASIDE_FOLDER } from '../select/exclusion.ts';
 import type { StagedArchive, StagedFile } from '../extract/extract.ts';
+import { readBounded } from '../files/boundedRead.ts';
 import { writeFailure } from '../files/fileWriting.ts';
 import { hashFile, haveSameContents, type LocalFile, LocalFiles, type Obstacle } from '../files/localFile.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
+import { type MergedNotebook, mergeNotebooks } from '../notebooks/mergeNotebooks.ts';
 import type { ManifestEntry } from '../pack/pack.ts';
 import { type MovedFile, ResultTransaction } from './resultTransaction.ts';
 import { foldName, safeLabel } from '../files/nameRules.ts';
@@ -63,6 +66,9 @@ const SHORT_NAME = /^[^.]{1,6}~\d+(?:\..{0,3})?$/;
 // Most paths. They are unambiguous on every file system, so a cheap check is enough.
 const PLAIN = /^(?:[\w-](?:[\w.-]*[\w-])?\/)*[\w-](?:[\w.-]*[\w-])?$/;
 
+// Merging holds both versions in memory several times.
+const MAX_NOTEBOOK_BYTES = 64 * 1024 * 1024;
+
 export type ResultStatus =
   | 'new'
   | 'same'
@@ -81,12 +87,17 @@ export interface PlannedResult {
   readonly twin?: string;
   /** For a `conflict`: what is in the way, such as a folder in place of the file. It is moved aside if the result is written. */
   readonly obstacle?: Obstacle;
+  /** For a notebook that was `changed` or is a `conflict`: how many of its outputs a `merge` would mark as older. */
+  readonly merge?: { readonly olderOutputs: number };
   /** For `review` and `protected`: the reason, and whether no local file has this path. */
   readonly review?: { readonly reason: PathRisk; readonly isNew: boolean };
 }
 
-/** `keep-both` writes `name (job <label>).ext` beside the local file; `set-aside` writes into a separate folder that tools ignore. */
-export type ResultDecision = 'write' | 'keep-both' | 'set-aside' | 'skip';
+/**
+ * `keep-both` writes `name (job <label>).ext` beside the local file; `merge` puts the outputs of a notebook into the local one; `set-aside`
+ * writes into a separate folder that tools ignore.
+ */
+export type ResultDecision = 'write' | 'keep-both' | 'merge' | 'set-aside' | 'skip';
 
 interface SetAsideResult {
   readonly path: string;
@@ -97,6 +108,8 @@ interface SetAsideResult {
 export interface AppliedResults {
   /** Relative paths as written, with the new names of `keep-both`. */
   readonly written: readonly string[];
+  /** Those of them whose outputs were put into the local notebook. */
+  readonly merged: readonly string[];
   readonly skipped: readonly string[];
   readonly setAside: readonly SetAsideResult[];
   /** Local files and folders that were in the way of results, with the names that they have now. */
@@ -120,6 +133,12 @@ type Plan = ReadonlyMap<string, string | null>;
  */
 type PathRisk = 'protected' | 'selection' | 'hidden' | 'tool';
 
+export interface PlanOptions {
+  readonly submitted?: readonly ManifestEntry[] | undefined;
+  /** The path of the notebook that the job ran. Only its outputs can be merged: other results that are notebooks may have new sources. */
+  readonly notebook?: string | undefined;
+}
+
 /**
  * Compares staged results with the folder and with what was submitted. The state of the folder is stored beside the staged files, so
  * that `applyResults` notices changes, even in another process.
@@ -127,7 +146,7 @@ type PathRisk = 'protected' | 'selection' | 'hidden' | 'tool';
 export async function planResults(
   staged: StagedArchive,
   folder: string,
-  manifest: readonly ManifestEntry[] = [],
+  { submitted: manifest = [], notebook }: PlanOptions = {},
 ): Promise<readonly PlannedResult[]> {
   const submitted = new Map(manifest.map(({ path, sha256 }) => [path, sha256]));
   const local = new LocalFiles(folder);
@@ -147,6 +166,7 @@ export async function planResults(
       path,
       size,
       ...judge(path, compared),
+      ...(path === notebook && present.type === 'file' && (await mergeOf(staged, folder, path, compared))),
       ...(name !== undefined && { name }),
       ...(twin !== undefined && { twin }),
       ...(present.type === 'blocked' && { obstacle: present.by }),
@@ -177,6 +197,7 @@ export async function applyResults(
   const label = safeLabel(job);
   const skipped: string[] = [];
   const setAside: SetAsideResult[] = [];
+  const merged: string[] = [];
   using transaction = open(staged, folder, label);
   const replaced = new Set(
     staged.entries.flatMap(({ path, twin }) => (twin !== undefined && decisions.get(path) === 'write' ? twin : [])),
@@ -191,6 +212,9 @@ export async function applyResults(
       const target = `${ASIDE_FOLDER}/${label}/${path}`;
       const isThere = transaction.has(target) && (await isStaged(staged, path, join(folder, target)));
       setAside.push({ path, at: isThere ? target : transaction.setAside(path, target) });
+    } else if (decision === 'merge' && typeof seen === 'string') {
+      transaction.replace(await stageMerged(staged, folder, path), { mark: seen, target: path });
+      merged.push(path);
     } else if (decision === 'keep-both' && seen !== null) {
       if (await isBeside(staged, path, { folder, transaction })) skipped.push(path);
       else transaction.writeBeside(path);
@@ -206,7 +230,7 @@ export async function applyResults(
   await transaction.commit(journal, yielder);
   const aside = new Set(setAside.map(({ at }) => at));
   const writtenPaths = transaction.written.filter((path) => !aside.has(path));
-  return { written: writtenPaths, skipped, setAside, moved: transaction.moved };
+  return { written: writtenPaths, merged, skipped, setAside, moved: transaction.moved };
 }
 
 /** Whether an earlier download of the job has written these contents beside the local file. */
@@ -259,6 +283,49 @@ function judge(
   if (risk === undefined) return { status: compared };
   const review = { reason: risk, isNew: compared === 'new' };
   return { status: risk === 'protected' ? risk : 'review', review };
+}
+
+async function mergeOf(
+  staged: StagedArchive,
+  folder: string,
+  path: string,
+  compared: 'new' | 'same' | 'changed' | 'conflict',
+): Promise<Pick<PlannedResult, 'status' | 'merge'> | undefined> {
+  if (riskOf(path) !== undefined || (compared !== 'changed' && compared !== 'conflict')) return undefined;
+  const merged = await mergeResult(staged, folder, path);
+  if (merged === undefined) return undefined;
+  return merged.isSame ? { status: 'same' } : { status: compared, merge: { olderOutputs: merged.olderOutputs } };
+}
+
+/** Writes the merged notebook beside the staged files. Returns its path there. */
+async function stageMerged(staged: StagedArchive, folder: string, path: string): Promise<string> {
+  const merged = await mergeResult(staged, folder, path);
+  if (merged === undefined)
+    throw new AppError(
+      'conflict',
+      `${path} is no longer a notebook that can be merged, so nothing was written. Compare again.`,
+    );
+  const name = `merged-${randomUUID()}.ipynb`;
+  await writeFile(join(staged.staging, name), merged.text, { mode: merged.mode });
+  return name;
+}
+
+/** Undefined for files that are not notebooks, or too large ones. */
+async function mergeResult(
+  { staging }: StagedArchive,
+  folder: string,
+  path: string,
+): Promise<(MergedNotebook & { readonly isSame: boolean; readonly mode: number }) | undefined> {
+  const [local, result] = [await readNotebook(join(folder, path)), await readNotebook(join(staging, path))];
+  const merged = local && result && mergeNotebooks(local.text, result.text);
+  return merged && { ...merged, isSame: merged.text === local.text, mode: local.mode };
+}
+
+async function readNotebook(file: string): Promise<{ readonly text: string; readonly mode: number } | undefined> {
+  const stats = await lstat(file).catch(() => undefined);
+  if (stats?.isFile() !== true) return undefined;
+  const bytes = await readBounded(file, MAX_NOTEBOOK_BYTES);
+  return bytes && { text: bytes.toString('utf8'), mode: stats.mode & 0o777 };
 }
 
 function planFile({ staging }: StagedArchive): string {

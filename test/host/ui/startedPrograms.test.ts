@@ -76,7 +76,7 @@ suite('what a job runs besides scripts', () => {
     await log('[0, 1, 4, 9, 16]').waitFor();
     await row.click();
     await row.getByRole('button', { name: 'Download Results' }).click();
-    await list('replace your file, which is as submitted').getByRole('button', { name: 'OK' }).click();
+    await list('merge: put the outputs of the job into your notebook').getByRole('button', { name: 'OK' }).click();
     await page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'analysis.ipynb' }).waitFor();
     await runCommand(page, 'View: Show Farwharf');
     await row.filter({ hasText: 'results downloaded' }).waitFor();

@@ -34,7 +34,7 @@ const CASES: readonly (readonly [line: string, values: readonly string[], paths?
   ['submit --remote https://gpu.example.org --mac', ['--machine-class']],
   ['submit --remote jobs --max', ['--max-runtime']],
   ['jobs --r', ['--remote']],
-  ['submit --on-conflict ', ['keep-both', 'overwrite', 'skip']],
+  ['submit --on-conflict ', ['merge', 'keep-both', 'overwrite', 'skip']],
   ['submit --on-conflict=s', ['--on-conflict=skip']],
   ['flow graph agent.ts --format m', ['mermaid']],
   ['completion ', ['bash', 'zsh', 'fish', 'powershell']],

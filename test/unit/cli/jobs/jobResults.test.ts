@@ -17,6 +17,7 @@ test('nothing of the user is overwritten unless it was asked for, and protected 
   assert.deepEqual(decisions('keep-both'), ['write', 'skip', 'keep-both', 'keep-both', 'skip']);
   assert.deepEqual(decisions('overwrite'), ['write', 'skip', 'write', 'write', 'skip']);
   assert.deepEqual(decisions('skip'), ['write', 'skip', 'skip', 'skip', 'skip']);
+  assert.deepEqual(decisions('merge'), decisions('keep-both'));
 });
 
 test('the message says what was downloaded, what was not and why, and where it is', () => {
@@ -25,6 +26,7 @@ test('the message says what was downloaded, what was not and why, and where it i
     plan: PLAN,
     written: ['new.txt', 'conflict (job 1).txt'],
     skipped: ['same.txt', 'changed.txt', '.git/config'],
+    merged: [],
     setAside: [],
     moved: [],
     refused: [{ path: 'link', reason: 'a link' }],
@@ -39,6 +41,22 @@ test('the message says what was downloaded, what was not and why, and where it i
   ]);
 });
 
+test('the outputs of a notebook come into the local one, unless something else was asked for', () => {
+  const file = { path: 'a.ipynb', size: 1, status: 'conflict', merge: { olderOutputs: 2 } } as const;
+  const choices = ['merge', 'keep-both', 'overwrite', 'skip'] as const;
+  assert.deepEqual(
+    choices.map((choice) => decide([file], choice).get('a.ipynb')),
+    ['merge', 'keep-both', 'write', 'skip'],
+  );
+  const none = { folder: '/f', plan: [file], skipped: [], setAside: [], moved: [], refused: [] };
+  const lines = describeResults({ ...none, written: ['a.ipynb'], merged: ['a.ipynb'] });
+  assert.equal(
+    lines[0],
+    '  + a.ipynb (yours, with the outputs of the job; those of 2 cells are older than your edits)',
+  );
+  assert.equal(describeResults({ ...none, written: ['a.ipynb'], merged: [] })[0], '  + a.ipynb');
+});
+
 test('what was set aside is listed with its reason and location', () => {
   const lines = describeResults({
     folder: '/f',
@@ -48,6 +66,7 @@ test('what was set aside is listed with its reason and location', () => {
     ],
     written: [],
     skipped: [],
+    merged: [],
     setAside: [
       { path: '.npmrc', at: '.farwharf-results/7/.npmrc' },
       { path: '.gitignore', at: '.farwharf-results/7/.gitignore' },
@@ -65,7 +84,7 @@ test('what was set aside is listed with its reason and location', () => {
 
 test('many files are counted, and no new ones are called so', () => {
   const written = Array.from({ length: 1_020 }, (_, i) => `f${i}`);
-  const empty = { folder: '/f', plan: [], written: [], skipped: [], setAside: [], moved: [], refused: [] };
+  const empty = { folder: '/f', plan: [], written: [], merged: [], skipped: [], setAside: [], moved: [], refused: [] };
   assert.equal(describeResults({ ...empty, written })[20], '  + 1,000 more files');
   const same = { ...empty, plan: PLAN, skipped: ['same.txt'] };
   assert.deepEqual(describeResults(same), ['Nothing new: /f already has all the results.']);
@@ -74,7 +93,7 @@ test('many files are counted, and no new ones are called so', () => {
 
 test('however many results there are of a kind, 20 are named and the rest are counted', () => {
   const paths = Array.from({ length: 200_000 }, (_, index) => `data/${index}`);
-  const none = { folder: '/f', written: [], setAside: [], moved: [], refused: [] };
+  const none = { folder: '/f', written: [], merged: [], setAside: [], moved: [], refused: [] };
   const kept = describeResults({
     ...none,
     plan: paths.map((path) => ({ path, size: 1, status: 'conflict' })),

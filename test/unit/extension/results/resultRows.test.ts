@@ -94,3 +94,35 @@ test('nobody is asked while every file is new or the same', () => {
   assert.equal(needsDecision(plan.slice(0, 2)), false);
   assert.equal(needsDecision(plan), true);
 });
+
+test('the outputs of a notebook can be merged, which is the default, whether it was edited or not', () => {
+  const notebook = (status: ResultStatus, olderOutputs: number) => ({
+    ...planned('a.ipynb', status),
+    merge: { olderOutputs },
+  });
+  assert.deepEqual(
+    resultRows([notebook('conflict', 2)]).map(({ decision, description, isTicked }) => [
+      decision,
+      description,
+      isTicked,
+    ]),
+    [
+      [
+        'merge',
+        'merge: put the outputs of the job into your notebook · 2 cells keep your edits and show older outputs · 1.2 KB',
+        true,
+      ],
+      ['keep-both', 'keep both: save the result beside your file · you and the job changed it · 1.2 KB', false],
+      ['write', 'use the result: replace your file', false],
+      ['skip', 'keep mine: do not save the result', false],
+    ],
+  );
+  const [first, second] = resultRows([notebook('changed', 0)]);
+  assert.deepEqual(
+    [first?.description, second?.description],
+    [
+      'merge: put the outputs of the job into your notebook · 1.2 KB',
+      'keep both: save the result beside your file · 1.2 KB',
+    ],
+  );
+});

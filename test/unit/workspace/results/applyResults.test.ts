@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import {
+  chmodSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -62,7 +63,7 @@ test('each result is compared with the folder and with what was submitted', asyn
   };
   const { folder, staged } = await stage(t, { ...local, folder: 'a file here' }, results);
   const submitted = { same: 'old', changed: 'submitted', conflict: 'submitted' };
-  const planned = await planResults(staged, folder, manifestOf(submitted));
+  const planned = await planResults(staged, folder, { submitted: manifestOf(submitted) });
   assert.deepEqual(Object.fromEntries(planned.map(({ path, status }) => [path, status])), {
     new: 'new',
     same: 'same',
@@ -83,7 +84,13 @@ test('without decisions only new results are written, and none that is protected
   );
   await planResults(staged, folder);
   const applied = await applyResults(staged, folder, decide(), { label: '1', journal: journalOf(folder) });
-  assert.deepEqual(applied, { written: ['a/new'], skipped: ['old', '.git/hooks/pre-commit'], setAside: [], moved: [] });
+  assert.deepEqual(applied, {
+    written: ['a/new'],
+    merged: [],
+    skipped: ['old', '.git/hooks/pre-commit'],
+    setAside: [],
+    moved: [],
+  });
   assert.equal(text(folder, 'old'), 'mine');
   assert.equal(text(folder, 'a/new'), 'n');
   assert.equal(existsSync(join(folder, '.git')), false);
@@ -178,6 +185,7 @@ test('a result in place of a folder is skipped unless it was chosen, and then th
   });
   assert.deepEqual(await applyResults(staged, folder, decide(), { label: '1', journal: journalOf(folder) }), {
     written: ['other'],
+    merged: [],
     skipped: ['data'],
     setAside: [],
     moved: [],
@@ -189,6 +197,7 @@ test('a result in place of a folder is skipped unless it was chosen, and then th
   });
   assert.deepEqual(applied, {
     written: ['data'],
+    merged: [],
     skipped: ['other'],
     setAside: [],
     moved: [{ path: 'data', to: 'data (before job 1)' }],
@@ -357,4 +366,46 @@ test('a folder that appears while results are written stays, as does a file', as
   }
   assert.deepEqual([ownFiles(folder), existsSync(journalOf(folder))], [['data', 'late'], false]);
   assert.deepEqual(readdirSync(join(folder, 'data')), []);
+});
+
+test('the outputs of the notebook that ran are put into the local one, and into no other', async (t) => {
+  const notebook = (source: string, outputs: readonly object[] = []) =>
+    JSON.stringify({ nbformat: 4, cells: [{ id: 'a', cell_type: 'code', metadata: {}, source, outputs }] });
+  const output = { output_type: 'stream', name: 'stdout', text: '1' };
+  const local = { 'a.ipynb': notebook('edited'), 'b.ipynb': notebook('x'), '.c.ipynb': notebook('x') };
+  const results = {
+    'a.ipynb': notebook('x', [output]),
+    'b.ipynb': notebook('x', [output]),
+    '.c.ipynb': notebook('x', [output]),
+  };
+  const { folder, staged } = await stage(t, local, results);
+  chmodSync(join(folder, 'a.ipynb'), 0o640);
+  const hidden = await planResults(staged, folder, { notebook: '.c.ipynb' });
+  assert.deepEqual(
+    hidden.flatMap(({ merge }) => merge ?? []),
+    [],
+  );
+  const plan = await planResults(staged, folder, { notebook: 'a.ipynb' });
+  assert.deepEqual(
+    plan.map(({ path, merge }) => [path, merge]),
+    [
+      ['a.ipynb', { olderOutputs: 1 }],
+      ['b.ipynb', undefined],
+      ['.c.ipynb', undefined],
+    ],
+  );
+  const options = { label: '7', journal: journalOf(folder) };
+  const applied = await applyResults(staged, folder, decide(['a.ipynb', 'merge']), options);
+  assert.deepEqual([applied.written, applied.merged], [['a.ipynb'], ['a.ipynb']]);
+  const merged = text(folder, 'a.ipynb');
+  assert.match(merged, /"source":"edited"/);
+  assert.match(merged, /"text":"1"/);
+  assert.equal(lstatSync(join(folder, 'a.ipynb')).mode & 0o777, 0o640);
+  assert.deepEqual(ownFiles(folder), ['.c.ipynb', 'a.ipynb', 'b.ipynb']);
+  const [again] = (await planResults(staged, folder, { notebook: 'a.ipynb' })).filter(({ path }) => path === 'a.ipynb');
+  assert.equal(again?.status, 'same', 'it has all outputs already');
+
+  writeFileSync(join(folder, 'a.ipynb'), 'no notebook');
+  await assert.rejects(applyResults(staged, folder, decide(['a.ipynb', 'merge']), options), { code: 'conflict' });
+  assert.equal(text(folder, 'a.ipynb'), 'no notebook');
 });
