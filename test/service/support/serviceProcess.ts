@@ -22,16 +22,23 @@ export class ServiceProcess {
    * Starts a service on `home`, which may have been used by one before; by default as the user that runs the tests.
    *
    * @param inside a command that runs the one after it in its place, such as `unshare --mount`.
+   * @param nodeOptions options of its Node.js.
    */
   static async start(
     home: string,
     overrides: Partial<ServeOptions> = {},
     {
       inside = [],
+      nodeOptions = [],
       ...user
-    }: { readonly uid?: number; readonly gid?: number; readonly inside?: readonly string[] } = {},
+    }: {
+      readonly uid?: number;
+      readonly gid?: number;
+      readonly inside?: readonly string[];
+      readonly nodeOptions?: readonly string[];
+    } = {},
   ): Promise<ServiceProcess> {
-    const [program, ...args] = [...inside, process.execPath, PROGRAM];
+    const [program, ...args] = [...inside, process.execPath, ...nodeOptions, PROGRAM];
     const child = spawn(program, args, {
       ...user,
       env: {
