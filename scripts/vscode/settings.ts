@@ -18,6 +18,7 @@ const QUIET_SETTINGS: Readonly<Record<string, unknown>> = {
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
   'chat.disableAIFeatures': true,
   'typescript.disableAutomaticTypeAcquisition': true,
+  'typescript.tsserver.useSyntaxServer': 'never', // a second server of TypeScript, for a large project while the first reads it
   'files.autoSave': 'off',
   'git.openRepositoryInParentFolders': 'never',
   'security.workspace.trust.enabled': false,

@@ -33,6 +33,8 @@ interface WindowOptions {
   readonly size?: { readonly width: number; readonly height: number };
   /** Fills the folder. `scratch` is removed with the window. */
   readonly prepare: (folder: string, scratch: string) => Promise<void>;
+  /** Prepares the page before the workbench is loaded into it. */
+  readonly beforeLoad?: (page: Page) => Promise<void>;
   /** Derives the code-server of the window from the installed one; by default that one is used itself. */
   readonly adapt?: (codeServer: CodeServer) => Promise<CodeServer & AsyncDisposable>;
 }
@@ -51,6 +53,7 @@ export async function openWindow({
   asksForTrust = false,
   size = SIZE,
   prepare,
+  beforeLoad,
   adapt,
 }: WindowOptions): Promise<Window> {
   const log = (line: string) => void process.stderr.write(`${line}\n`);
@@ -82,6 +85,7 @@ export async function openWindow({
   context.setDefaultTimeout(WAIT_TIMEOUT_MS);
   const page = await context.newPage();
   opened.defer(async () => void (await page.goto('about:blank').catch(() => {}))); // informs the server that the window is closed
+  await beforeLoad?.(page);
   await openWorkbench(
     page,
     name === undefined ? emptyWindowUrl(server.authority) : workbenchUrl(server.authority, folder),

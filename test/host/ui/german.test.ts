@@ -2,14 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
-import {
-  choose,
-  closeAllEditors,
-  openFile,
-  reloadWorkbench,
-  runCommand,
-  webviewOf,
-} from '../../../scripts/vscode/workbench.ts';
+import { choose, closeAllEditors, openFile, runCommand, webviewOf } from '../../../scripts/vscode/workbench.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 
 const FLOW = `import { Flow, Node } from 'farwharf/agents';
@@ -35,13 +28,14 @@ suite('a window in German', () => {
         await writeFile(join(folder, 'weights.bin'), new Uint8Array(25_500_000));
         await writeFile(join(folder, 'greet.mts'), FLOW);
       },
+      // A language pack is no part of VS Code. The workbench derives its language, by which it chooses the texts of extensions,
+      // from this value, which the script with a pack's texts would set.
+      beforeLoad: async (page) => {
+        await page.addInitScript(() => {
+          Object.defineProperty(globalThis, '_VSCODE_NLS_LANGUAGE', { get: () => 'de', set: () => {} });
+        });
+      },
     });
-    // A language pack is no part of VS Code. The workbench derives its language, by which it chooses the texts of extensions,
-    // from this value, which the script with a pack's texts would set.
-    await window.page.addInitScript(() => {
-      Object.defineProperty(globalThis, '_VSCODE_NLS_LANGUAGE', { get: () => 'de', set: () => {} });
-    });
-    await reloadWorkbench(window.page);
   });
   after(async () => window[Symbol.asyncDispose]());
   afterEach((t) => screenshotOfFailure(window.page, t));
