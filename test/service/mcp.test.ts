@@ -12,7 +12,7 @@ import { Scratch } from './commandLine.ts';
 import { built } from './support/built.ts';
 
 // A token is about four characters of English and JSON.
-const MAX_SCHEMA_CHARACTERS = 2_500 * 4;
+const MAX_SCHEMA_CHARACTERS = 3_500 * 4;
 const WORKS = `import { writeFileSync } from 'node:fs';
 const settings = { rate: 0.1 };
 function train(rate) {
@@ -104,9 +104,80 @@ async function agentWithPurse(scratch: Scratch, files: Readonly<Record<string, s
   return { agent, folder, admin, service };
 }
 
-test('an agent submits, learns why the job failed, fixes the code and succeeds, within its purse', async () => {
+const PROFILES = {
+  train: { script: 'args.mjs', arguments: ['a'], maxRuntime: 60 },
+  search: { script: 'args.mjs', arguments: ['${matrix:n}'], matrix: { n: [1, 2] }, concurrency: 1, maxRuntime: 60 },
+  leak: { script: '${env:FARWHARF_API_KEY}' },
+};
+const PROFILE_FILES = {
+  'args.mjs': 'console.log(JSON.stringify(process.argv.slice(2)));\n',
+  'package.json': '{}',
+  'package-lock.json': JSON.stringify({ lockfileVersion: 3, packages: { '': {} } }),
+  'farwharf.json': JSON.stringify({ profiles: PROFILES }),
+};
+
+/** Submits commands, profiles and packages. */
+async function submitInAllWays(call: Agent['call']): Promise<void> {
+  const idOf = ({ structuredContent, text }: z.infer<typeof result> & { readonly text: string }): string => {
+    const { success, data } = z.object({ job_id: z.string() }).safeParse(structuredContent);
+    assert.ok(success, text);
+    return data.job_id;
+  };
+  const stateOf = async (id: string, input: object = {}): Promise<string> =>
+    JOB.parse((await call('wait_for_job', { job_id: id, ...input })).structuredContent).state;
+  const linesOf = async (id: string): Promise<readonly string[]> =>
+    LOG.parse((await call('read_job_log', { job_id: id })).structuredContent).lines;
+
+  const command = idOf(await call('submit_job', { command: ['node', '-p'], arguments: ['1 + 1'], max_runtime: 60 }));
+  const packages = 'package-lock.json';
+  const profile = idOf(await call('submit_job', { profile: 'train', arguments: ["b'c"], packages }));
+  assert.deepEqual([await stateOf(command), await stateOf(profile)], ['succeeded', 'succeeded']);
+  assert.ok((await linesOf(command)).includes('2'));
+  assert.ok((await linesOf(profile)).includes(`["a","b'c"]`));
+
+  const plan = await call('preflight_job', { profile: 'search' });
+  assert.deepEqual([plan.structuredContent['max_credits'], plan.isError], [0.2, undefined], plan.text);
+  const refused = await call('submit_job', { profile: 'search' });
+  assert.match(refused.text, /describes 2 jobs\. Nothing was sent\. Submit them with submit_sweep\.$/);
+  const sweep = await call('submit_sweep', { profile: 'search' });
+  assert.match(sweep.text, /^1 of 2 jobs were sent\. The others follow as these end, while this server runs/);
+  const listed = async (input: object) => {
+    const { structuredContent } = await call('list_jobs', { ...input });
+    return z.object({ jobs: z.array(z.object({ script: z.string(), state: z.string() })) }).parse(structuredContent)
+      .jobs;
+  };
+  while ((await listed({ state: 'succeeded' })).filter(({ script }) => /^args\.mjs \d$/.test(script)).length < 2) {
+    await sleep(50);
+  }
+
+  const running = idOf(await call('submit_job', { command: ['sleep', '600'], max_runtime: 600 }));
+  const waited = await call('wait_for_job', { job_id: running, timeout_seconds: 1 });
+  assert.match(waited.text, /It has not ended within 1\.0 s\.$/);
+  await call('cancel_job', { job_id: running });
+  assert.equal(await stateOf(running), 'cancelled');
+  assert.deepEqual(
+    (await listed({ limit: 1 })).map(({ script, state }) => [script, state]),
+    [['sleep 600', 'cancelled']],
+  );
+
+  for (const name of ['preflight_job', 'submit_job']) {
+    const leak = await call(name, { profile: 'leak' });
+    assert.match(leak.text, /reads FARWHARF_API_KEY .*The user has not allowed this, so nothing was sent/);
+  }
+  for (const input of [{}, { script: 'args.mjs', command: ['x'] }, { command: ['a\0'] }, { command: [] }]) {
+    assert.equal((await call('submit_job', input)).isError, true, JSON.stringify(input));
+  }
+  const long = await call('submit_job', { command: ['echo', 'x'.repeat(100_000)] });
+  assert.match(long.text, /32 KB/);
+}
+
+test('an agent submits, learns why the job failed, fixes the code and succeeds, within its purse, in every way that jobs are described', async () => {
   await using scratch = await Scratch.create();
-  const { agent, folder, admin } = await agentWithPurse(scratch, { 'train.mjs': WORKS, 'double.mts': FLOW });
+  const { agent, folder, admin } = await agentWithPurse(scratch, {
+    'train.mjs': WORKS,
+    'double.mts': FLOW,
+    ...PROFILE_FILES,
+  });
   await using _ = agent;
 
   const { tools } = await agent.client.listTools();
@@ -116,14 +187,18 @@ test('an agent submits, learns why the job failed, fixes the code and succeeds, 
       'search_folder',
       'preflight_job',
       'submit_job',
+      'submit_sweep',
+      'list_jobs',
       'get_job',
+      'wait_for_job',
+      'cancel_job',
       'read_job_log',
       'explain_failure',
       'fetch_results',
       'run_flow',
     ],
   );
-  assert.ok(JSON.stringify(tools).length <= MAX_SCHEMA_CHARACTERS);
+  assert.ok(tools.length <= 12 && JSON.stringify(tools).length <= MAX_SCHEMA_CHARACTERS);
   const found = await agent.call('search_folder', { query: 'train rate', limit: 1 });
   assert.equal(FOUND.parse(found.structuredContent).hits[0]?.path, 'train.mjs');
 
@@ -153,6 +228,8 @@ test('an agent submits, learns why the job failed, fixes the code and succeeds, 
 
   const flow = await agent.call('run_flow', { file: 'double.mts', shared: { count: 21 } });
   assert.deepEqual(RUN.parse(flow.structuredContent).outcome.shared, { count: 42 });
+
+  await submitInAllWays(agent.call.bind(agent));
 
   const tooDear = await agent.call('submit_job', { script: 'train.mjs', max_runtime: 3_600 });
   assert.equal(tooDear.isError, true);

@@ -137,7 +137,7 @@ test('the manifest describes the tools for chat models as the code does, and act
   );
   assert.deepEqual(
     tools.filter(({ when }) => !when.includes('isWorkspaceTrusted')).map(({ name }) => name),
-    ['get_job', 'read_job_log', 'explain_failure'],
+    ['list_jobs', 'get_job', 'wait_for_job', 'read_job_log', 'explain_failure'],
   );
   assert.deepEqual(
     providers.map(({ id }) => id),

@@ -127,11 +127,11 @@ export async function cancel(context: Context, name: string): Promise<void> {
   const answer = await session.ask(name, (client) => client.cancel(jobId, { signal }));
   const updated = record && session.ledger.update(record.id, patchFromJob(answer));
   const isFree = updated !== undefined && isUnpriced(updated);
-  if (!terminal.json(answer)) terminal.answer(`Job ${jobId} ${describeAnswer(answer['state'], isFree)}`);
+  if (!terminal.json(answer)) terminal.answer(`Job ${jobId} ${describeCancelled(answer['state'], isFree)}`);
 }
 
-/** The rest of a sentence about the job. A job that had already ended was not stopped. */
-function describeAnswer(state: unknown, isFree: boolean): string {
+/** The rest of a sentence about a job that was cancelled. A job that had already ended was not stopped. */
+export function describeCancelled(state: unknown, isFree: boolean): string {
   if (typeof state === 'string' && state !== 'cancelled' && isFinalState(state)) {
     return `had already ended: ${state.replaceAll('_', ' ')}.`;
   }

@@ -60,7 +60,7 @@ export async function listJobs(context: Context, _: string, { limit, all }: Jobs
   const { terminal } = context;
   const records = all
     ? await accountJobs(session, limit, context)
-    : await refresh(session, session.ledger.list({ host: session.host, limit }), context);
+    : await refreshRecords(session, session.ledger.list({ host: session.host, limit }), context);
   if (terminal.json({ jobs: records.map(recordAsJson) })) return;
 
   answerTable(terminal, columns(records, Date.now(), terminal.answerColumns === undefined), records, {
@@ -121,7 +121,7 @@ function recordAsJson(record: JobRecord): object {
 }
 
 /** The current states of the jobs that had not ended, `lost` for those that the service no longer has; the last known states, with a note, if the service does not respond. */
-async function refresh(
+export async function refreshRecords(
   session: Session,
   ledgerRecords: readonly JobRecord[],
   context: Context,

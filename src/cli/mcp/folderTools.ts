@@ -8,7 +8,15 @@ import { printableLine, printableText } from '../../core/text/printable.ts';
 import type { AgentToolInput } from '../../jobs/agentTools/agentTools.ts';
 import { runFlowLocally } from '../flows/flowRun.ts';
 import { search } from '../search/search.ts';
+import { describeAccess, missingConsent } from '../../jobs/profiles/profileConsent.ts';
+import type { ProfileJob } from '../../jobs/profiles/profileJob.ts';
+import { resolveHost } from '../../jobs/service/host.ts';
+import { statedByAgent } from '../../remote/protocol/jobTerms.ts';
+import { Session } from '../command/session.ts';
 import { runSubmit } from '../submit/submit.ts';
+import type { SubmitFlags } from '../submit/submitFlags.ts';
+import { readProfileJob, withServiceOf } from '../submit/submitProfile.ts';
+import { sweepAsJson } from '../sweeps/sweepJson.ts';
 import { asText, type Captured, firstItems, lastObject, type ToolAnswer } from './toolCall.ts';
 import { AppError } from '../../core/errors.ts';
 import { pathInside } from '../../core/files/pathInside.ts';
@@ -19,6 +27,7 @@ const DEFAULT_HITS = 10;
 const MAX_HIT = 4_000;
 const MAX_HITS = 40_000;
 const MAX_FILES = 50;
+const MAX_JOBS = 100;
 const MAX_OUTPUT = 8_000;
 
 const hit = z.looseObject({ path: z.string(), start_line: z.number(), end_line: z.number(), text: z.string() });
@@ -44,9 +53,16 @@ export async function searchFolderTool(
 }
 
 export async function preflightJobTool(run: Captured, root: string, input: AgentToolInput<'preflight_job'>) {
+  await readToolProfile(run, root, input);
   await runSubmit(run.context, root, { ...submitFlags(input), dryRun: true });
-  const { files, excluded, findings, ...rest } = lastObject(run.values());
-  const data = { ...rest, findings, files: firstItems(files, MAX_FILES), excluded: firstItems(excluded, MAX_FILES) };
+  const { files, excluded, findings, jobs, ...rest } = lastObject(run.values());
+  const data = {
+    ...rest,
+    findings,
+    ...(jobs !== undefined && { jobs: firstItems(jobs, MAX_JOBS) }),
+    files: firstItems(files, MAX_FILES),
+    excluded: firstItems(excluded, MAX_FILES),
+  };
   const price = highestPrice(rest);
   const size = formatBytes(numberField(rest, 'total_bytes') ?? 0);
   const heading = `${formatCount(data.files.count, 'file')}, ${size} would be sent. ${price} Nothing was sent.`;
@@ -63,13 +79,85 @@ function highestPrice(dryRun: object): string {
 }
 
 export async function submitJobTool(run: Captured, root: string, input: AgentToolInput<'submit_job'>) {
-  await runSubmit(run.context, root, submitFlags(input));
-  const data = lastObject(run.values());
+  const { name = '', combinations = [] } = (await readToolProfile(run, root, input)) ?? {};
+  if (combinations.length > 1) {
+    const message = `Profile ${name} describes ${combinations.length} jobs. Nothing was sent. Submit them with submit_sweep.`;
+    throw new AppError('bad-input', message);
+  }
+  return submitAs(run, root, submitFlags(input));
+}
+
+export async function submitSweepTool(run: Captured, root: string, input: AgentToolInput<'submit_sweep'>) {
+  const { combinations = [] } = (await readToolProfile(run, root, input)) ?? {};
+  if (combinations.length === 1) {
+    const message = `Profile ${input.profile} describes one job. Nothing was sent. Submit it with submit_job.`;
+    throw new AppError('bad-input', message);
+  }
+  return submitAs(run, root, submitFlags(input));
+}
+
+/** Submits a job, or a sweep. The jobs of a sweep that must wait for others are sent after the answer, while the server runs. */
+async function submitAs(run: Captured, root: string, flags: SubmitFlags): Promise<ToolAnswer> {
+  const waiting = Promise.withResolvers<object>();
+  const onSweepWait: SubmitFlags['onSweepWait'] = (sweep, records) => waiting.resolve(sweepAsJson(sweep, records));
+  const submitted = runSubmit(run.context, root, { ...flags, onSweepWait }).then(() => lastObject(run.values()));
+  submitted.catch(() => {}); // after the answer, list_jobs shows which jobs were sent
+  const data: object = await Promise.race([submitted, waiting.promise]);
+  const sweep = sentSweep.safeParse(data).data;
+  return sweep === undefined ? describeSentJob(data) : describeSentSweep(sweep);
+}
+
+const sentSweep = z.object({
+  sweep_id: z.string(),
+  name: z.string(),
+  end: z.string().optional(),
+  jobs: z.array(
+    z.object({ job_id: z.string().nullable(), state: z.string(), parameters: z.record(z.string(), z.unknown()) }),
+  ),
+});
+
+function describeSentSweep({ jobs, end, ...sweep }: z.output<typeof sentSweep>): ToolAnswer {
+  const count = jobs.filter(({ state }) => state !== 'not_sent').length;
+  const rest =
+    count === jobs.length
+      ? ''
+      : end === undefined
+        ? ' The others follow as these end, while this server runs; list_jobs shows them.'
+        : ` The others were not sent: ${end === 'cost-limit' ? 'they could exceed the maxCost of the profile' : 'the sweep was cancelled'}.`;
+  const data = { ...sweep, jobs: firstItems(jobs, MAX_JOBS) };
+  return { text: asText(`${count} of ${formatCount(jobs.length, 'job')} were sent.${rest}`, data), data };
+}
+
+function describeSentJob(data: object): ToolAnswer {
   const hold = numberField(data, 'credit_hold');
   const isUnpriced = numberField(data, 'unpriced_cpus') !== undefined;
   const most = isUnpriced ? ' It costs no credits.' : ` It costs at most ${formatCredits(hold ?? 0)} credits.`;
   const price = hold === undefined ? '' : most;
-  return { text: `Job ${textField(data, 'job_id') ?? ''} was accepted.${price} Follow it with get_job.`, data };
+  return {
+    text: `Job ${textField(data, 'job_id') ?? ''} was accepted.${price} Follow it with get_job.`,
+    data: { ...data },
+  };
+}
+
+/**
+ * The profile that a call names. Its texts are shown to the model, so what it reads of this machine has to be allowed before they are read.
+ *
+ * @throws AppError `refused` if the user has not allowed it, which no tool can; as `readProfiles`, `findProfile` and `profileJob` do.
+ */
+async function readToolProfile(
+  { context }: Captured,
+  root: string,
+  { profile, ...input }: Pick<AgentToolInput<'submit_job'>, 'profile' | 'script' | 'command'>,
+): Promise<ProfileJob | undefined> {
+  const job = await readProfileJob(root, { profile, set: undefined, script: undefined, ...input });
+  if (job === undefined) return undefined;
+  await using session = new Session(await withServiceOf(job, context));
+  const { host, hostName, home } = session;
+  const isSwitch = context.remote === undefined && host !== resolveHost({ env: context.env });
+  const missing = await missingConsent(home, root, { ...job, host, isSwitch, include: [] });
+  if (missing === undefined) return job;
+  const sentence = `${describeAccess(job, missing, hostName)} The user has not allowed this, so nothing was sent.`;
+  throw new AppError('refused', `${sentence} Ask the user to run:  farwharf submit --profile ${job.name}`);
 }
 
 export async function runFlowTool(run: Captured, root: string, { file, shared }: AgentToolInput<'run_flow'>) {
@@ -88,19 +176,13 @@ export async function runFlowTool(run: Captured, root: string, { file, shared }:
   return { text: asText(exit === 0 ? 'The flow succeeded.' : 'The flow did not succeed.', data), data };
 }
 
-function submitFlags({
-  script,
-  command,
-  packages,
-  machine_class: machineClass,
-  max_runtime: maxRuntime,
-}: AgentToolInput<'submit_job'>) {
+function submitFlags(input: AgentToolInput<'submit_job'>): SubmitFlags {
+  const { profile, packages, arguments: words } = input;
   return {
-    ...(script !== undefined && { script }),
-    ...(command !== undefined && { command }),
-    ...(packages !== undefined && { packages }),
-    ...(machineClass !== undefined && { machineClass }),
-    ...(maxRuntime !== undefined && { maxRuntime }),
+    ...statedByAgent(input),
+    profile,
+    packages,
+    ...(words && { arguments: words }),
     watch: false,
     download: false,
     onConflict: 'keep-both',
@@ -108,7 +190,7 @@ function submitFlags({
     rehash: false,
     dryRun: false,
     json: true,
-  } as const;
+  };
 }
 
 /**

@@ -13,11 +13,19 @@ import { Session } from '../command/session.ts';
 import { confined } from './folderTools.ts';
 import { type Captured, firstItems, type ToolAnswer } from './toolCall.ts';
 import { AppError } from '../../core/errors.ts';
-import type { JobRecord } from '../../jobs/ledger/record.ts';
+import { isOver, isUnpriced, type JobRecord, recordName } from '../../jobs/ledger/record.ts';
+import { formatDuration } from '../../core/text/format.ts';
+import { followJob } from '../../jobs/log/follow.ts';
+import { ResultCounter } from '../../jobs/log/resultCounter.ts';
+import { describeCancelled } from '../jobs/job.ts';
+import { refreshRecords } from '../jobs/jobTable.ts';
 import { isStale, patchFromJob } from '../../jobs/log/jobPatch.ts';
 import type { Job } from '../../remote/protocol/schemas.ts';
 
 const DEFAULT_TAIL = 100;
+const DEFAULT_JOBS = 20;
+// Many clients give up after a minute.
+const DEFAULT_WAIT_SECONDS = 50;
 const MAX_LINE = 1_000;
 const MAX_CHARACTERS = 40_000;
 const MAX_FILES = 100;
@@ -39,16 +47,79 @@ const JOB_FIELDS = [
   'unpriced_gpus',
 ] as const;
 
+export async function listJobsTool(
+  { context }: Captured,
+  root: string,
+  { limit = DEFAULT_JOBS, state }: AgentToolInput<'list_jobs'>,
+): Promise<ToolAnswer> {
+  await using session = new Session(context);
+  const own = { host: session.host, folder: root };
+  await refreshRecords(session, session.ledger.list({ ...own, isUnfinished: true }), context);
+  const records = session.ledger.list({ ...own, ...(state !== undefined && { state }), limit });
+  const jobs = records.map((record) => fieldsOf((name) => Reflect.get(record, recordName(name))));
+  const lines = records.map((record) => `${record.jobId ?? '-'}: ${describeRecord(record)}`);
+  return { text: lines.length === 0 ? 'No such jobs.' : lines.join('\n'), data: { jobs } };
+}
+
 export async function getJobTool({ context }: Captured, root: string, { job_id: id }: AgentToolInput<'get_job'>) {
   await using session = new Session(context);
-  const { job, record } = await ownJob(session, root, id, context.signal);
+  return describeOwnJob(await ownJob(session, root, id, context.signal));
+}
+
+export async function waitForJobTool(
+  { context }: Captured,
+  root: string,
+  { job_id: id, timeout_seconds: seconds = DEFAULT_WAIT_SECONDS }: AgentToolInput<'wait_for_job'>,
+): Promise<ToolAnswer> {
+  await using session = new Session(context);
+  const { record } = await ownJob(session, root, id, context.signal);
+  const timeout = AbortSignal.timeout(seconds * 1_000);
+  const { home, asyncLedger: ledger } = session;
+  const service = await session.client();
+  const results = new ResultCounter(home);
+  const deps = {
+    service,
+    ledger,
+    spool: new EventSpool(home, record.id),
+    results,
+    reconnect: () => session.reconnect(),
+  };
+  try {
+    await followJob(deps, record.id, { signal: AbortSignal.any([context.signal, timeout]) });
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (!timeout.aborted) throw error;
+  }
+  const job = await ownJob(session, root, id, context.signal);
+  const { text, data } = describeOwnJob(job);
+  return { text: isOver(job.record) ? text : `${text} It has not ended within ${formatDuration(seconds)}.`, data };
+}
+
+export async function cancelJobTool({ context }: Captured, root: string, { job_id: id }: AgentToolInput<'cancel_job'>) {
+  await using session = new Session(context);
+  const { record } = await ownJob(session, root, id, context.signal);
+  const { jobId } = record;
+  const answer = await session.ask(id, (client) => client.cancel(jobId, { signal: context.signal }));
+  const { state } = session.ledger.update(record.id, patchFromJob(answer));
+  const text = `Job ${jobId} ${describeCancelled(answer['state'], isUnpriced(record))}`;
+  return { text, data: { job_id: jobId, state } };
+}
+
+function describeOwnJob({ job, record }: OwnJob): ToolAnswer {
   const { reason } = job;
-  const data = Object.fromEntries(JOB_FIELDS.map((name) => [name, job[name] ?? null]));
   const why = reason === null || reason === undefined ? '' : ` ${printableLine(reason)}`;
   return {
-    text: `Job ${record.jobId} (${printableLine(record.state)}): ${describeJob(record, Date.now())}.${why}`,
-    data: { ...data, job_id: record.jobId },
+    text: `Job ${record.jobId} ${describeRecord(record)}.${why}`,
+    data: { ...fieldsOf((name) => job[name]), job_id: record.jobId },
   };
+}
+
+function describeRecord(record: JobRecord): string {
+  return `(${printableLine(record.state)}): ${describeJob(record, Date.now())}`;
+}
+
+function fieldsOf(valueOf: (name: (typeof JOB_FIELDS)[number]) => unknown): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(JOB_FIELDS.map((name) => [name, valueOf(name) ?? null]));
 }
 
 /** The end of the output. Lines are cut at 1,000 characters, and there are at most 40,000. */

@@ -7,6 +7,7 @@ import {
   type DryRunFindings,
   exitOfFindings,
   findingsAsJson,
+  onlyPlan,
 } from './submitPreflight.ts';
 import { formatBytes, formatCount } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
@@ -91,10 +92,8 @@ export function showSelection(
 ): number {
   const exit = exitOfFindings(dryRun.findings);
   const estimate = estimateAsJson(dryRun);
-  const lists = dryRun.plan && {
-    package_lists: dryRun.plan.packageLists,
-    packages: dryRun.plan.draft.venv?.['requirements'],
-  };
+  const plan = onlyPlan(dryRun);
+  const lists = plan && { package_lists: plan.packageLists, packages: plan.draft.venv?.['requirements'] };
   terminal.json({
     ...selectionAsJson(selection, findingsAsJson(dryRun)),
     ...estimate,
@@ -102,7 +101,6 @@ export function showSelection(
     ...(jobs && { jobs }),
   });
   if (!terminal.isJson) for (const { path } of selection.files) terminal.answer(path);
-  const { plan } = dryRun;
   if (!terminal.isJson && plan?.draft.batch !== undefined) terminal.note(describeBatch(selection.root, plan.draft));
   if (!terminal.isJson) for (const line of describeExclusions(selection)) terminal.note(line);
   if (plan !== undefined) notePackages(plan, terminal);

@@ -83,8 +83,12 @@ export async function runSubmit(context: Context, argument: string, flags: Submi
   });
   if (submitted === undefined) throw new Error('Nothing at a terminal cancels a submit.');
   if (submitted.type === 'sweep') {
-    const { watch, download, onConflict } = flags;
-    return await runSweep(session, context, submitted.sweep, { watch, download: download ? onConflict : undefined });
+    const { watch, download, onConflict, onSweepWait: onWait } = flags;
+    return await runSweep(session, context, submitted.sweep, {
+      watch,
+      download: download ? onConflict : undefined,
+      onWait,
+    });
   }
   const { record } = submitted;
   const { jobId } = record;

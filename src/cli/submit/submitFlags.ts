@@ -18,6 +18,7 @@ import { DEFAULT_MAX_RUNTIME, JOB_TERMS, termsWith, type TermWith } from '../../
 import { type ClusterOptions, clusterOptions } from '../../remote/protocol/termValues.ts';
 import { schemaMessage } from '../../core/text/schemaMessage.ts';
 import { environmentFlag } from '../flows/flowFlags.ts';
+import type { RunSweepOptions } from '../sweeps/runSweep.ts';
 import { parameterFlag } from '../sweeps/parameterFlag.ts';
 
 /** The terms of a submit that neither flags nor a profile choose. */
@@ -85,8 +86,13 @@ export const SUBMIT_FLAGS = {
   json: jsonFlag(),
 };
 
-/** The flags, and the command after them. */
-export type SubmitFlags = FlagValues<typeof SUBMIT_FLAGS> & { readonly command?: readonly string[] };
+/** The flags, the command after them, and what callers other than the command line add. */
+export type SubmitFlags = FlagValues<typeof SUBMIT_FLAGS> & {
+  readonly command?: readonly string[];
+  /** More arguments of what runs, one each. */
+  readonly arguments?: readonly string[];
+  readonly onSweepWait?: RunSweepOptions['onWait'];
+};
 
 /** `qos=long`, `module=cuda/12.4` or `mail`. @throws AppError `bad-input` for anything else. */
 function readClusterOption(text: string): ClusterOptions {

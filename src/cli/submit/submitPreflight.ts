@@ -1,11 +1,15 @@
 import { messageOf } from '../../core/errors.ts';
-import { hoursOf } from '../../core/text/machineHours.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { JobFinding } from '../../jobs/selection/jobFinding.ts';
 import { fetchAccount } from '../../jobs/service/api.ts';
 import type { SubmitDraft } from '../../jobs/plan/draft.ts';
-import { highestCredits } from '../../jobs/plan/estimate.ts';
-import { jobFindings } from '../../jobs/plan/jobPlans.ts';
+import {
+  hasPricedJobs,
+  highestPlannedCost,
+  jobFindings,
+  type JobPlans,
+  plannedHours,
+} from '../../jobs/plan/jobPlans.ts';
 import { readTarget, type SubmitPlan, type SubmitTarget } from '../../jobs/plan/plan.ts';
 import { describeFinding, isAboutCredits } from '../../jobs/plan/preflight.ts';
 import { EXIT } from '../command/exit.ts';
@@ -38,8 +42,8 @@ export interface DryRunFindings {
   readonly findings: readonly JobFinding[];
   /** Why limits and prices were not checked; undefined if they were. */
   readonly unchecked: string | undefined;
-  /** The plan of the only job; undefined for a sweep, and if the service was not reached. */
-  readonly plan: SubmitPlan | undefined;
+  /** Undefined if the service was not reached. */
+  readonly plans: JobPlans | undefined;
 }
 
 /** Where a session sends jobs, with what they need there. @throws AppError as `readBudgets` does; the service's or the system's error. */
@@ -68,14 +72,18 @@ export async function checkDryRun(
     await using session = openSession();
     const target = await targetOf(session, jobs.drafts, { signal, timeout: DRY_RUN_TIMEOUT_SECONDS });
     const plans = await jobs.plan(target);
-    const [first, ...others] = plans.jobs;
-    const only = others.length === 0 ? first?.plan : undefined;
-    return { findings: jobFindings(plans, target.budget), unchecked: undefined, plan: only };
+    return { findings: jobFindings(plans, target.budget), unchecked: undefined, plans };
   } catch (error) {
     signal.throwIfAborted();
     const unchecked = `Limits and prices were not checked: ${printableLine(messageOf(error))}`;
-    return { findings: jobs.findings, unchecked, plan: undefined };
+    return { findings: jobs.findings, unchecked, plans: undefined };
   }
+}
+
+/** The plan of the only job; undefined for a sweep, and if the service was not reached. */
+export function onlyPlan({ plans }: DryRunFindings): SubmitPlan | undefined {
+  const [first, ...others] = plans?.jobs ?? [];
+  return others.length === 0 ? first?.plan : undefined;
 }
 
 /** A finding in sentences, with the flag that fixes it. */
@@ -93,10 +101,12 @@ export function findingsAsJson({ findings, unchecked }: DryRunFindings): readonl
   return unchecked === undefined ? found : [...found, { type: 'unchecked', severity: 'warning', message: unchecked }];
 }
 
-/** The terms of the job, its highest cost, without a price its highest use of the machine, and the credits left, as `submit --dry-run --json` shows them; null where they are unknown. */
-export function estimateAsJson({ plan }: DryRunFindings): object {
-  const estimate = plan?.estimate;
-  const hours = estimate?.type === 'unpriced' ? hoursOf(estimate.machine, estimate.maxRuntime) : undefined;
+/** The terms of the only job, the highest cost of all, without a price their highest use of the machine, and the credits left, as `submit --dry-run --json` shows them; null where they are unknown. */
+export function estimateAsJson(dryRun: DryRunFindings): object {
+  const { plans } = dryRun;
+  const plan = onlyPlan(dryRun);
+  const highest = plans && highestPlannedCost(plans);
+  const hours = plans === undefined || hasPricedJobs(plans) ? undefined : plannedHours(plans);
   return {
     ...(plan && {
       script: plan.script,
@@ -105,10 +115,10 @@ export function estimateAsJson({ plan }: DryRunFindings): object {
       machine_class: plan.draft.machineClass ?? null,
       project: plan.draft.project ?? null,
     }),
-    max_credits: estimate === undefined ? null : (highestCredits(estimate) ?? null),
+    max_credits: highest === undefined ? null : Math.min(highest, plans?.limits.maxCost ?? Infinity),
     max_core_hours: hours?.core ?? null,
     max_gpu_hours: hours?.gpu ?? null,
-    credits: estimate?.balance ?? null,
+    credits: plans?.jobs[0]?.plan.estimate.balance ?? null,
   };
 }
 

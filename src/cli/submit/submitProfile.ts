@@ -60,12 +60,23 @@ export function submitTerms(
   return {
     ...terms,
     ...flags,
+    ...withArguments(flags.script ?? flags.command ?? terms?.script ?? terms?.command, flags.arguments),
     include: [...(terms?.include ?? []), ...(flags.include ?? [])],
     exclude: [...(terms?.exclude ?? []), ...(flags.exclude ?? [])],
     venv: terms?.venv || venv ? { ...terms?.venv, ...venv } : undefined,
     ...accountLists((name) => [...new Set([...(terms?.[name] ?? []), ...(flags[name] ?? [])])]),
     cluster: readClusterOptions(flags.cluster, terms?.cluster),
   };
+}
+
+/** A script line or a command with more arguments. */
+function withArguments(
+  program: string | readonly string[] | undefined,
+  words: readonly string[] = [],
+): Pick<SubmitIntent, 'script' | 'command'> {
+  if (program === undefined || words.length === 0) return {};
+  if (typeof program === 'string') return { script: [program, ...words.map(shellWord)].join(' ') };
+  return { command: [...program, ...words] };
 }
 
 /** The context with the service that the profile names, unless `--remote` names one. @throws AppError `missing` for an unknown service. */

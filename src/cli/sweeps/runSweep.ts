@@ -24,6 +24,8 @@ export interface RunSweepOptions {
   readonly watch: boolean;
   /** Waits too, and then downloads the results of all jobs. */
   readonly download?: ConflictChoice | undefined;
+  /** Called when the next job is sent only after others have ended, with what was sent until then. */
+  readonly onWait?: ((sweep: Sweep, records: readonly JobRecord[]) => void) | undefined;
 }
 
 /**
@@ -36,12 +38,16 @@ export async function runSweep(
   session: Session,
   context: Context,
   sweep: Sweep,
-  { watch, download }: RunSweepOptions,
+  { watch, download, onWait }: RunSweepOptions,
 ): Promise<number> {
   const { signal, terminal } = context;
   const service = session.sender();
   const deps = { service, ledger: session.asyncLedger, home: session.home };
-  const onPhase = reportPhases(sweep, context);
+  const report = reportPhases(sweep, context);
+  const onPhase = (phase: SweepPhase): void => {
+    report(phase);
+    if (phase.type === 'wait') onWait?.(sweep, phase.records);
+  };
   let end: SweepEnd;
   try {
     end = await sendSweep(deps, sweep, { signal, onPhase });

@@ -15,7 +15,13 @@ import { toolCommand } from './toolCommand.ts';
 import { type ToolCommand, ToolProcess, type ToolResult } from './toolProcess.ts';
 
 /** Reads only stored data about jobs, so it works in Restricted Mode too. */
-const WITHOUT_TRUST: ReadonlySet<AgentToolName> = new Set(['get_job', 'read_job_log', 'explain_failure']);
+const WITHOUT_TRUST: ReadonlySet<AgentToolName> = new Set([
+  'list_jobs',
+  'get_job',
+  'wait_for_job',
+  'read_job_log',
+  'explain_failure',
+]);
 
 interface AgentToolsDeps extends Pick<WindowParts, 'context' | 'home'> {
   readonly hosts: Hosts;
@@ -37,7 +43,8 @@ export class AgentTools implements Disposable {
   /** What the user confirms before a tool runs; undefined for one that only reads. */
   async confirmation(name: AgentToolName, input: unknown, signal: AbortSignal): Promise<Confirmation | undefined> {
     if (AGENT_TOOL_TEXTS[name].isReadOnly) return undefined;
-    const plan = name === 'submit_job' ? await this.call('preflight_job', input, signal) : undefined;
+    const isSubmit = name === 'submit_job' || name === 'submit_sweep';
+    const plan = isSubmit ? await this.call('preflight_job', input, signal) : undefined;
     const service = hostLabel(this.#deps.hosts.current());
     return describeConfirmation(name, input, { service, folder: toolFolder(), plan });
   }

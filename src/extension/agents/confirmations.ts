@@ -23,14 +23,16 @@ interface Setting {
   readonly plan: ToolResult | undefined;
 }
 
+const jobs = z.object({ count: z.number() });
 const files = z.object({ count: z.number(), first: z.array(z.looseObject({ path: z.string() })) });
 
 /** The question for a tool that changes something. */
 export function describeConfirmation(name: AgentToolName, input: unknown, setting: Setting): Confirmation {
   const { service, folder, plan } = setting;
-  if (name === 'submit_job') {
+  if (name === 'submit_job' || name === 'submit_sweep') {
     const command = commandWords.safeParse(fieldOf(input, 'command')).data;
-    const program = command === undefined ? printableLine(textField(input, 'script') ?? '') : commandTitle(command);
+    const started = textField(input, 'script') ?? textField(input, 'profile') ?? '';
+    const program = command === undefined ? printableLine(started) : commandTitle(command);
     return { title: l10n.t('Submit {0} to {1}?', program, service), message: describePlan(plan) };
   }
   if (name === 'fetch_results') {
@@ -41,6 +43,10 @@ export function describeConfirmation(name: AgentToolName, input: unknown, settin
       message: l10n.t('Files are written into {0}. Your own files are kept.', into),
     };
   }
+  if (name === 'cancel_job') {
+    const job = printableLine(textField(input, 'job_id') ?? '');
+    return { title: l10n.t('Cancel job {0}?', job), message: l10n.t('The time that it ran is charged.') };
+  }
   const file = printableLine(textField(input, 'file') ?? '');
   return {
     title: l10n.t('Run {0} on this machine?', file),
@@ -48,7 +54,7 @@ export function describeConfirmation(name: AgentToolName, input: unknown, settin
   };
 }
 
-/** `At most 6 of 312 credits. 3 files, 1.2 MB: a.py, b.py, c.py.`, or without a price `Up to 4 core-hours. …`. */
+/** `At most 6 of 312 credits. 3 files, 1.2 MB: a.py, b.py, c.py.`, or without a price `Up to 4 core-hours. …`; of a sweep, how many jobs first. */
 function describePlan(plan: ToolResult | undefined): string {
   const filesToSend = files.safeParse(plan?.data['files']).data;
   if (plan === undefined || plan.isError || filesToSend === undefined) {
@@ -73,5 +79,7 @@ function describePlan(plan: ToolResult | undefined): string {
   const packages = textField(plan.data, 'packages');
   const installs =
     packages === undefined ? '' : ` ${l10n.t('Installs packages from {0} first.', printableLine(packages))}`;
-  return `${price}. ${plural(filesToSend.count, l10n.t('1 file'), l10n.t('{0} files'))}, ${size}: ${list}.${installs}`;
+  const count = jobs.safeParse(plan.data['jobs']).data?.count;
+  const sweep = count === undefined ? '' : `${plural(count, l10n.t('1 job'), l10n.t('{0} jobs'))}. `;
+  return `${sweep}${price}. ${plural(filesToSend.count, l10n.t('1 file'), l10n.t('{0} files'))}, ${size}: ${list}.${installs}`;
 }

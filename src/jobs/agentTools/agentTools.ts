@@ -1,34 +1,32 @@
 import * as z from 'zod';
 import type { AgentToolName } from './agentToolNames.ts';
-import { MAX_RUNTIME_SECONDS } from '../../remote/protocol/termValues.ts';
+import { agentTerms } from '../../remote/protocol/jobTerms.ts';
+import { JOB_STATES } from '../../remote/protocol/states.ts';
 
 const MAX_TEXT = 4_000;
+const MAX_ARGUMENTS = 1_000;
 const text = z.string().min(1).max(MAX_TEXT);
 const path = text.describe('relative to the folder');
 const job = z.strictObject({ job_id: z.string().min(1).max(256) });
+const profile = text.describe('a job of the farwharf.json of the folder; the other arguments win over its values');
 const terms = z
   .strictObject({
-    script: text
-      .optional()
-      .describe('file to run, relative to the folder, with its arguments, such as "train.py --epochs 3"'),
-    command: z
+    ...agentTerms(),
+    profile: profile.optional(),
+    arguments: z
       .array(z.string().max(MAX_TEXT))
-      .min(1)
+      .max(MAX_ARGUMENTS)
       .optional()
-      .describe('in place of script: a program and its arguments, without a shell: ["make", "all"]'),
+      .describe('more arguments, one each, without quotes'),
     packages: text
       .optional()
       .describe('file that lists packages to install first, such as "uv.lock"; preflight_job finds them'),
-    machine_class: text.optional().describe('default: the first in the price list'),
-    max_runtime: z
-      .int()
-      .min(1)
-      .max(MAX_RUNTIME_SECONDS)
-      .optional()
-      .describe('time limit in seconds, which bounds the price; default 3600'),
   })
-  .refine(({ script, command }) => (script === undefined) !== (command === undefined), {
+  .refine(({ script, command }) => script === undefined || command === undefined, {
     error: 'must have either script or command',
+  })
+  .refine(({ script, command, profile: name }) => (script ?? command ?? name) !== undefined, {
+    error: 'must have script, command or profile',
   });
 
 /** The arguments of the tools that agents can call, by name: the same in every editor and over MCP. */
@@ -39,7 +37,16 @@ export const AGENT_TOOL_INPUTS = {
   }),
   preflight_job: terms,
   submit_job: terms,
+  submit_sweep: z.strictObject({ profile }),
+  list_jobs: z.strictObject({
+    limit: z.int().min(1).max(100).optional().describe('default 20'),
+    state: z.enum(JOB_STATES).optional().describe('only jobs in this state'),
+  }),
   get_job: job,
+  wait_for_job: job.extend({
+    timeout_seconds: z.int().min(1).max(3_600).optional().describe('default 50'),
+  }),
+  cancel_job: job,
   read_job_log: job.extend({ tail: z.int().min(1).max(1_000).optional().describe('lines; default 100') }),
   explain_failure: job,
   fetch_results: job.extend({
@@ -80,11 +87,33 @@ export const AGENT_TOOL_TEXTS: Readonly<Record<AgentToolName, AgentToolText>> = 
       'Sends the folder as a job and runs a script of it, or a command in it, on the service. Costs at most what preflight_job shows. Returns at once with the job_id; follow it with get_job. Do not repeat it after an error without checking.',
     isReadOnly: false,
   },
+  submit_sweep: {
+    title: 'Submit Sweep',
+    description:
+      'Sends the folder once for each combination of the matrix of a profile. preflight_job with the profile shows the jobs. Returns the job_id of each job that was sent.',
+    isReadOnly: false,
+  },
+  list_jobs: {
+    title: 'List Jobs',
+    description: 'The jobs that were sent from the folder, the newest first, with their state now.',
+    isReadOnly: true,
+  },
   get_job: {
     title: 'Get Job',
     description:
       'The state of a job: queued, starting, running, or at its end succeeded, failed, cancelled, timed_out or lost, with exit code, reason and credits.',
     isReadOnly: true,
+  },
+  wait_for_job: {
+    title: 'Wait for Job',
+    description:
+      'Waits until a job has ended, and returns what get_job does. After the timeout, it returns the state until then; call it again.',
+    isReadOnly: true,
+  },
+  cancel_job: {
+    title: 'Cancel Job',
+    description: 'Stops a job. The time that it ran is charged, and the results so far can be fetched.',
+    isReadOnly: false,
   },
   read_job_log: {
     title: 'Read Job Log',

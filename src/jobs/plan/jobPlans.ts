@@ -1,4 +1,4 @@
-import { addHours, describeHours, hoursOf, NO_HOURS } from '../../core/text/machineHours.ts';
+import { addHours, describeHours, hoursOf, type MachineHours, NO_HOURS } from '../../core/text/machineHours.ts';
 import type { JobParameters } from '../ledger/parameters.ts';
 import type { JobFinding } from '../selection/jobFinding.ts';
 import type { BudgetCheck } from './budgetCheck.ts';
@@ -43,12 +43,17 @@ export function hasPricedJobs({ jobs }: Pick<JobPlans, 'jobs'>): boolean {
   return jobs.some(({ plan }) => plan.estimate.type !== 'unpriced');
 }
 
-/** `4 core-hours, 1 GPU-hour`: the most that the jobs without a price can use together; empty if there are none. */
-export function describePlannedHours({ jobs }: Pick<JobPlans, 'jobs'>): string {
+/** The most that the jobs without a price can use together. */
+export function plannedHours({ jobs }: Pick<JobPlans, 'jobs'>): MachineHours {
   const hours = jobs.map(({ plan: { estimate } }) =>
     estimate.type === 'unpriced' ? hoursOf(estimate.machine, estimate.maxRuntime) : NO_HOURS,
   );
-  return describeHours(hours.reduce(addHours, NO_HOURS));
+  return hours.reduce(addHours, NO_HOURS);
+}
+
+/** `4 core-hours, 1 GPU-hour`: the same as text; empty if there are none. */
+export function describePlannedHours(plans: Pick<JobPlans, 'jobs'>): string {
+  return describeHours(plannedHours(plans));
 }
 
 /** What the service would refuse of any job, each once, and what the budgets say about all jobs of a project together. */

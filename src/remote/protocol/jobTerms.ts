@@ -55,6 +55,8 @@ export interface JobTerm {
   readonly hasVariables?: true;
   /** An option of batch scripts. What is expected is a sentence about other values; without it, they are ignored in silence. */
   readonly batch?: { readonly option: string; readonly type: 'text' | 'time'; readonly expected?: string };
+  /** How it is described to agents, if they may state it. */
+  readonly agents?: string;
   /** What an entry of the list is called, if it belongs to the account: a profile may use it only after the user agreed. */
   readonly ofAccount?: string;
 }
@@ -76,6 +78,7 @@ export const JOB_TERMS = {
       .describe('a file of the folder with its arguments, as in a terminal')
       .optional(),
     stored: z.string(),
+    agents: 'file to run, relative to the folder, with its arguments, such as "train.py --epochs 3"',
     flag: {
       type: 'text',
       spelling: '--script <file>',
@@ -89,11 +92,13 @@ export const JOB_TERMS = {
       )
       .optional(),
     stored: z.array(z.string()).readonly().nullable().default(null),
+    agents: 'in place of script: a program and its arguments, without a shell: ["make", "all"]',
   },
   maxRuntime: {
     accepted: z.int().min(1, 'must be at least 1 second').max(MAX_RUNTIME_SECONDS, MAX_RUNTIME_REFUSAL),
     stored: z.number(),
     isRemembered: true,
+    agents: 'time limit in seconds, which bounds the price; default 3600',
     flag: {
       type: 'number',
       spelling: '--max-runtime <seconds>',
@@ -119,6 +124,7 @@ export const JOB_TERMS = {
     accepted: singleLine.optional(),
     stored: text,
     isRemembered: true,
+    agents: 'default: the first in the price list',
     flag: {
       type: 'text',
       spelling: '--machine-class <name>',
@@ -226,6 +232,23 @@ export type Submission = z.infer<typeof submission>;
 
 /** The same as a client may send it; `venv` has another structure on other services. */
 export type SubmissionMeta = Omit<z.input<typeof submission>, 'venv'> & { venv?: Readonly<Record<string, unknown>> };
+
+type AgentTerms = { [Name in TermWith<'agents'> as SnakeCase<Name>]: z.ZodOptional<Table[Name]['accepted']> };
+
+/** The terms that agents may state, as fields with the names of `meta`. */
+export function agentTerms(): AgentTerms;
+export function agentTerms(): z.ZodRawShape {
+  const fields = termsWith('agents').map((name) => {
+    const { accepted, agents } = JOB_TERMS[name];
+    return [wireName(name), accepted.optional().describe(agents)] as const;
+  });
+  return Object.fromEntries(fields);
+}
+
+/** What an agent states in these fields. */
+export function statedByAgent(input: object): Partial<Pick<JobSubmission, TermWith<'agents'>>> {
+  return statedTerms(Object.fromEntries(termsWith('agents').map((name) => [name, Reflect.get(input, wireName(name))])));
+}
 
 function acceptedShape(): { [Name in JobTermName as SnakeCase<Name>]: Table[Name]['accepted'] };
 function acceptedShape(): z.ZodRawShape {

@@ -62,10 +62,24 @@ test('a flow says that it runs code of the folder on this machine', () => {
   assert.equal(asked.message, 'This runs code of /home/ada/model with your rights.');
 });
 
+test('a sweep says how many jobs it has, and a cancelled job what it costs', () => {
+  const checked = plan(['train.py'], { max_credits: 6, credits: 312, total_bytes: 10 });
+  const sweep = { ...checked, data: { ...checked.data, jobs: { count: 12, first: [] } } };
+  const asked = describeConfirmation('submit_sweep', { profile: 'search' }, { ...SETTING, plan: sweep });
+  assert.equal(asked.title, 'Submit search to gpu.example.org?');
+  assert.equal(asked.message, '12 jobs. At most 6 of 312 credits. 1 file, 10 B: train.py.');
+  assert.deepEqual(describeConfirmation('cancel_job', { job_id: 'job-1' }, SETTING), {
+    title: 'Cancel job job-1?',
+    message: 'The time that it ran is charged.',
+  });
+});
+
 test('what an agent writes into an argument cannot break the line of the question or hide its end', () => {
   const name = 'safe.py?\n\nApproved by your administrator.\u202e\u001b[2K';
   for (const [tool, input] of [
     ['submit_job', { script: name }],
+    ['submit_sweep', { profile: name }],
+    ['cancel_job', { job_id: name }],
     ['fetch_results', { job_id: name, into: name }],
     ['run_flow', { file: name }],
   ] as const) {

@@ -26,8 +26,15 @@ test('arguments that a tool does not have, and those beyond its limits, are refu
     assert.equal(accepts('search_folder', input), false, Object.keys(input).join());
   }
   assert.equal(accepts('submit_job', { script: 'a.py', max_runtime: 2_592_000 }), true);
+  assert.equal(accepts('submit_job', { profile: 'train', arguments: ['', 'b c'] }), true);
   for (const input of [
     {},
+    { script: 'a', command: ['b'] },
+    { command: [''] },
+    { command: ['a', '\0'] },
+    { command: Array.from({ length: 1_001 }, () => 'a') },
+    { script: 'a\nb' },
+    { script: 'a', arguments: 'b' },
     { script: 'a', max_runtime: 0 },
     { script: 'a', max_runtime: 2_592_001 },
     { script: 'a', cost: 1 },
@@ -43,7 +50,7 @@ test('arguments that a tool does not have, and those beyond its limits, are refu
   ]) {
     assert.equal(accepts('read_job_log', input), false);
   }
-  for (const name of ['get_job', 'explain_failure', 'fetch_results'] as const) {
+  for (const name of ['get_job', 'wait_for_job', 'cancel_job', 'explain_failure', 'fetch_results'] as const) {
     assert.deepEqual(
       [accepts(name, { job_id: 'j' }), accepts(name, {}), accepts(name, { job_id: 'j', x: 1 })],
       [true, false, false],
