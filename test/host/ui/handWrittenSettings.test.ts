@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
@@ -51,30 +51,25 @@ suite('a value in the settings', () => {
     await limit.filter({ hasText: '1 h' }).waitFor();
     await page.keyboard.press('Escape');
   });
-});
 
-suite('a service that only the settings name', () => {
-  let window: Window;
-
-  before(async () => {
-    window = await openWindow({
-      name: 'named service',
-      settings: { 'farwharf.host': 'https://gpu.example.org' },
-      prepare: async (folder) => void (await mkdir(folder, { recursive: true })),
-    });
-  });
-  after(() => window[Symbol.asyncDispose]());
-  afterEach((t) => screenshotOfFailure(window.page, t));
-
-  test('can be selected, also after another host was selected', async () => {
+  test('that names a service which no one signed in to lists it, also after another host was selected', async () => {
     const { page } = window;
+    await writeHost('https://gpu.example.org');
+    const signIn = page.locator('.statusbar-item', { hasText: 'Sign In' });
+    await signIn.waitFor();
     const row = page.locator('.quick-input-list .monaco-list-row', { hasText: 'gpu.example.org' });
     await runCommand(page, 'Farwharf: Select Host');
     await row.filter({ hasText: 'current' }).waitFor();
     await choose(page, /this machine/i);
-    await page.locator('.statusbar-item', { hasText: 'Sign In' }).waitFor({ state: 'detached' });
+    await signIn.waitFor({ state: 'detached' });
     await runCommand(page, 'Farwharf: Select Host');
     await row.waitFor();
     await page.keyboard.press('Escape');
   });
+
+  async function writeHost(host: string): Promise<void> {
+    const file = join(window.scratch, 'data', 'Machine', 'settings.json');
+    const settings = JSON.parse(await readFile(file, 'utf8')) as object;
+    await writeFile(file, JSON.stringify({ ...settings, 'farwharf.host': host }));
+  }
 });

@@ -1,26 +1,35 @@
 import assert from 'node:assert/strict';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locator } from 'playwright-core';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
-import { choose, runCommand, showNotification } from '../../../scripts/vscode/workbench.ts';
+import { choose, runCommand, showNotification, WAIT_TIMEOUT_MS } from '../../../scripts/vscode/workbench.ts';
+import { canKill, leftOvers, makePlace, type Place, run, snapshot } from '../../unit/jobs/results/killedDownloads.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 
 const SCRIPT = 'draw.mjs';
 const PICTURE = 'plot.svg';
+const noKill = canKill() ? false : 'strace is not installed: there is no way to stop at a step';
 
-suite('a result that is a picture', () => {
+suite('downloaded results', () => {
   let window: Window;
+  let place: Place;
+  let [original, killed] = ['', ''];
 
   before(async () => {
     window = await openWindow({
-      name: 'pictures',
-      prepare: async (folder) => {
-        await mkdir(folder, { recursive: true });
+      name: 'folder',
+      prepare: async (folder, scratch) => {
+        place = makePlace(scratch);
+        assert.equal(place.folder, folder);
         const picture = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>';
         const text = `import { writeFileSync } from 'node:fs';\nwriteFileSync('${PICTURE}', '${picture}');\n`;
         await writeFile(join(folder, SCRIPT), text);
+        original = snapshot(folder);
+        if (noKill === false) assert.equal(run(place, 'download', { kill: { call: 'link', number: 20 } }), 'SIGKILL');
+        killed = snapshot(folder);
       },
     });
   });
@@ -37,7 +46,21 @@ suite('a result that is a picture', () => {
     await succeeded.first().getByRole('button', { name: 'Download Results' }).click();
   };
 
-  test('is shown in the whole editor area if nothing is open there', async () => {
+  test('a window undoes a killed download and reports it', { skip: noKill }, async () => {
+    assert.notEqual(killed, original);
+    for (const end = Date.now() + WAIT_TIMEOUT_MS; leftOvers(place).length > 0; ) {
+      assert.ok(Date.now() < end, 'nothing is taken back');
+      await sleep(100);
+    }
+    const message = await showNotification(window.page, 'results of train.py');
+    assert.match(
+      await message.innerText(),
+      /was stopped while it was writing .* as it was before\. Download the results again\./,
+    );
+    assert.equal(snapshot(place.folder), original);
+  });
+
+  test('a picture is shown in the whole editor area if nothing is open there', async () => {
     await runCommand(window.page, 'View: Close All Editors');
     await runCommand(window.page, 'View: Show Farwharf');
     await runCommand(window.page, 'Farwharf: Submit Workspace');
@@ -49,11 +72,11 @@ suite('a result that is a picture', () => {
     assert.equal(await groups(), 1);
   });
 
-  test('that is downloaded again is shown in the Explorer, and the status bar says that nothing is new', async () => {
+  test('a picture that is downloaded again is shown in the Explorer, and the status bar says that nothing is new', async () => {
     await runCommand(window.page, 'View: Show Farwharf');
     await runCommand(window.page, 'Farwharf: Download Results');
     await choose(window.page, SCRIPT);
-    await window.page.locator('.statusbar-item', { hasText: 'Nothing new: pictures already has' }).waitFor();
+    await window.page.locator('.statusbar-item', { hasText: 'Nothing new: folder already has' }).waitFor();
     await window.page.locator('.explorer-folders-view .monaco-list-row.selected', { hasText: PICTURE }).waitFor();
   });
 });
