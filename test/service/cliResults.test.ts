@@ -1,19 +1,25 @@
 import assert from 'node:assert/strict';
-import { readFile, readdir } from 'node:fs/promises';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { jsonLines, Scratch, startFake } from './commandLine.ts';
 
-test('results beside files of the same name: both stay, or the choice is made by a flag', async () => {
+test('results beside files of the same name: both stay, unless yours is as submitted, or the choice is made by a flag', async () => {
   await using scratch = await Scratch.create();
   const { env } = await scratch.serve();
-  const folder = await scratch.folder('project', { 'run.sh': 'echo theirs > result.txt\n' });
+  const folder = await scratch.folder('project', {
+    'run.sh': 'echo theirs > result.txt; for f in log.txt edited.txt Makefile; do echo 2 >> $f; done\n',
+    'log.txt': '1\n',
+    'edited.txt': '1\n',
+    Makefile: 'all:\n',
+  });
   const id = (await scratch.run(['submit', folder, '--script', 'run.sh'], { env })).stdout.trim();
   await scratch.run(['watch', id], { env });
   const into = await scratch.folder('into', { 'result.txt': 'mine\n' });
   const local = () => readFile(join(into, 'result.txt'), 'utf8');
-  const download = (choice: string) => scratch.run(['download', id, '--into', into, '--on-conflict', choice], { env });
+  const only = ['--into', into, '--only', 'result.txt'];
+  const download = (choice: string) => scratch.run(['download', id, ...only, '--on-conflict', choice], { env });
 
   assert.match((await download('skip')).stderr, /result\.txt \(your file was kept\)/);
   assert.deepEqual([await local(), await readdir(into)], ['mine\n', ['result.txt']]);
@@ -24,6 +30,19 @@ test('results beside files of the same name: both stay, or the choice is made by
   assert.equal(await readFile(join(into, other), 'utf8'), 'theirs\n');
   assert.equal((await download('overwrite')).exit, 0);
   assert.equal(await local(), 'theirs\n');
+
+  // The folder has what was submitted, but for a file that was edited since.
+  await writeFile(join(folder, 'edited.txt'), 'mine\n');
+  const home = await scratch.run(['download', id], { env });
+  assert.match(home.stderr, /\+ log\.txt \(in place of yours, which was as submitted\)\n/);
+  const files = async (...names: string[]) => Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')));
+  assert.deepEqual(await files('log.txt', 'edited.txt'), ['1\n2\n', 'mine\n']);
+  assert.equal((await readdir(folder)).filter((name) => /^edited \(job .+\)\.txt$/.test(name)).length, 1);
+  // What tools read stays, even if only the job changed it.
+  assert.deepEqual(await files('Makefile'), ['all:\n']);
+  const [, undo = ''] = /^Bring back what was submitted: {2}farwharf (.+)$/m.exec(home.stderr) ?? [];
+  assert.equal((await scratch.run(undo.split(' '), { env })).exit, 0);
+  assert.deepEqual(await files('log.txt'), ['1\n']);
 });
 
 test('results are listed and printed without saving them, and one of them is saved', async () => {

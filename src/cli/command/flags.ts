@@ -159,7 +159,7 @@ export type RestoreConflictChoice = 'keep-both' | 'overwrite' | 'skip';
 export function conflictFlag(): Flag<ConflictChoice> {
   return choiceFlagOr(
     '--on-conflict <choice>',
-    'what to do when a result has the name of one of your files; merge puts the outputs of a notebook into yours, and keeps both of other files',
+    'what to do when a result has the name of one of your files; merge replaces what is as submitted, puts the outputs of a notebook into yours, and keeps both of other files',
     { choices: ['merge', 'keep-both', 'overwrite', 'skip'], fallback: 'merge' },
   );
 }

@@ -3,6 +3,8 @@ import { AppError } from '../../core/errors.ts';
 import { formatCount } from '../../core/text/format.ts';
 import { farwharfHome } from '../../core/files/home.ts';
 import { printableLine } from '../../core/text/printable.ts';
+import { shellWord } from '../../core/text/shellWord.ts';
+import { jobArgument } from '../command/jobArgument.ts';
 import { browseResults, takeResults } from '../../jobs/results/browse.ts';
 import { BrowsedResults } from '../../jobs/results/browsedResults.ts';
 import { downloadResults } from '../../jobs/results/resultDownload.ts';
@@ -120,7 +122,15 @@ export function describeResults(
   const keptPaths = skipped.filter((path) => ['changed', 'conflict'].includes(statuses.get(path) ?? ''));
   const protectedNames = skipped.filter((path) => statuses.get(path) === 'protected');
   const lines = [
-    ...firstOf('+', written, (path) => printableLine(path) + inTheJob(names.get(path)) + mergedText(merges.get(path))),
+    ...firstOf('+', written, (path) => {
+      const merge = merges.get(path);
+      const how = merge
+        ? mergedText(merge)
+        : statuses.get(path) === 'changed'
+          ? ' (in place of yours, which was as submitted)'
+          : '';
+      return printableLine(path) + inTheJob(names.get(path)) + how;
+    }),
     ...firstOf(
       '>',
       moved,
@@ -138,8 +148,17 @@ export function describeResults(
   return lines;
 }
 
-function mergedText(merge: PlannedResult['merge']): string {
-  if (merge === undefined) return '';
+/** How to bring back the local files that were replaced because they were as submitted: a line, or none. */
+export function describeReplaced({ plan, written, merged }: DownloadedResults, jobId: string): string[] {
+  const isWritten = new Set(written);
+  for (const path of merged) isWritten.delete(path);
+  const [first, ...others] = plan.filter(({ path, status }) => status === 'changed' && isWritten.has(path));
+  if (first === undefined) return [];
+  const path = others.length > 0 ? 'PATH' : shellWord(printableLine(first.path));
+  return [`Bring back what was submitted:  farwharf restore ${jobArgument(jobId)} ${path} --on-conflict overwrite`];
+}
+
+function mergedText(merge: NonNullable<PlannedResult['merge']>): string {
   if (merge.olderOutputs === 0) return ' (yours, with the outputs of the job)';
   const cells = formatCount(merge.olderOutputs, 'cell');
   return ` (yours, with the outputs of the job; those of ${cells} are older than your edits)`;
@@ -217,4 +236,5 @@ export async function downloadJob(
   const results = await downloadInto(place, client, context, { folder, onConflict, only, maxSize });
   terminal.json({ job_id: place.record.jobId, ...resultsAsJson(results) });
   for (const line of describeResults(results)) terminal.note(line);
+  for (const line of describeReplaced(results, place.record.jobId)) terminal.note(line);
 }

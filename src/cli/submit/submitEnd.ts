@@ -6,7 +6,7 @@ import type { Context } from '../command/commandContext.ts';
 import { EXIT } from '../command/exit.ts';
 import { describeEnd, exitOfWatched, type FinishedJob, showLog, noteDetached } from '../jobs/watch.ts';
 import type { JobPlace } from '../command/jobPlace.ts';
-import { downloadInto, describeResults, resultsAsJson } from '../jobs/jobResults.ts';
+import { downloadInto, describeReplaced, describeResults, resultsAsJson } from '../jobs/jobResults.ts';
 import type { Session } from '../command/session.ts';
 import type { SubmitFlags } from './submitFlags.ts';
 
@@ -48,6 +48,7 @@ export async function finishSubmit(record: JobPlace['record'], receipt: object, 
   const results = await downloadAfterEnd(place, sent, watched);
   terminal.json({ ...outcome, results: results === undefined ? null : resultsAsJson(results) });
   for (const line of results === undefined ? [] : describeResults(results)) terminal.note(line);
+  for (const line of results === undefined ? [] : describeReplaced(results, place.record.jobId)) terminal.note(line);
   terminal.note(describeOutcome(watched.record, results?.plan.length ? `results in ${results.folder}` : undefined));
   return exitOfWatched(watched);
 }

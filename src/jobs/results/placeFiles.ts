@@ -77,22 +77,24 @@ const COMPARISONS = 5;
 const SHORTEST_ATTEMPT_MS = 50;
 
 /**
- * New files are written, identical ones skipped, the outputs of notebooks put into the local ones, and other changed and conflicting files
- * saved beside the local file. Files that could change how
- * tools behave or what the next submit sends are set aside, and protected names are skipped.
+ * New files are written, identical ones skipped, the outputs of notebooks put into the local ones, files that are as they were submitted
+ * replaced, and other ones saved beside the local file. Files that could change how tools behave or what the next submit sends are set
+ * aside, and protected names are skipped.
  */
 export function defaultDecisions(plan: readonly PlannedResult[]): Decisions {
   return new Map(plan.map(({ path, status, merge }) => [path, merge ? 'merge' : DEFAULT_DECISIONS[status]]));
 }
 
-/** The same, but notebooks are saved beside the local ones too. */
+/** The same, but whatever differs from the local file is saved beside it. */
 export function keepBothDecisions(plan: readonly PlannedResult[]): Decisions {
-  return new Map(plan.map(({ path, status }) => [path, DEFAULT_DECISIONS[status]]));
+  return new Map(
+    plan.map(({ path, status }) => [path, status === 'changed' ? 'keep-both' : DEFAULT_DECISIONS[status]]),
+  );
 }
 
 const DEFAULT_DECISIONS: Readonly<Record<PlannedResult['status'], ResultDecision>> = {
   new: 'write',
-  changed: 'keep-both',
+  changed: 'write',
   conflict: 'keep-both',
   review: 'set-aside',
   same: 'skip',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decide, describeResults } from '../../../../src/cli/jobs/jobResults.ts';
+import { decide, describeReplaced, describeResults } from '../../../../src/cli/jobs/jobResults.ts';
 import type { PlannedResult } from '../../../../src/workspace/results/applyResults.ts';
 
 const PLAN: readonly PlannedResult[] = [
@@ -13,11 +13,11 @@ const PLAN: readonly PlannedResult[] = [
 const decisions = (choice: Parameters<typeof decide>[1]) =>
   PLAN.map(({ path }) => decide(PLAN, choice).get(path) ?? 'none');
 
-test('nothing of the user is overwritten unless it was asked for, and protected names never', () => {
+test('what the user edited is overwritten only if that was asked for, and protected names never', () => {
   assert.deepEqual(decisions('keep-both'), ['write', 'skip', 'keep-both', 'keep-both', 'skip']);
   assert.deepEqual(decisions('overwrite'), ['write', 'skip', 'write', 'write', 'skip']);
   assert.deepEqual(decisions('skip'), ['write', 'skip', 'skip', 'skip', 'skip']);
-  assert.deepEqual(decisions('merge'), decisions('keep-both'));
+  assert.deepEqual(decisions('merge'), ['write', 'skip', 'write', 'keep-both', 'skip']);
 });
 
 test('the message says what was downloaded, what was not and why, and where it is', () => {
@@ -55,6 +55,23 @@ test('the outputs of a notebook come into the local one, unless something else w
     '  + a.ipynb (yours, with the outputs of the job; those of 2 cells are older than your edits)',
   );
   assert.equal(describeResults({ ...none, written: ['a.ipynb'], merged: [] })[0], '  + a.ipynb');
+});
+
+test('a file that only the job changed is said to be replaced, with what brings it back', () => {
+  const empty = { folder: '/f', merged: [], skipped: [], setAside: [], moved: [], refused: [] };
+  const results = { ...empty, plan: PLAN, written: ['changed.txt', 'new.txt'] };
+  assert.deepEqual(describeResults(results).slice(0, 2), [
+    '  + changed.txt (in place of yours, which was as submitted)',
+    '  + new.txt',
+  ]);
+  assert.deepEqual(describeReplaced(results, 'job 1'), [
+    "Bring back what was submitted:  farwharf restore 'job 1' changed.txt --on-conflict overwrite",
+  ]);
+  const two = { ...results, plan: [...PLAN, { path: '-b', size: 1, status: 'changed' as const }] };
+  assert.deepEqual(describeReplaced({ ...two, written: ['changed.txt', '-b'] }, 'j'), [
+    'Bring back what was submitted:  farwharf restore j PATH --on-conflict overwrite',
+  ]);
+  assert.deepEqual(describeReplaced({ ...results, written: ['changed (job 1).txt'] }, 'j'), []);
 });
 
 test('what was set aside is listed with its reason and location', () => {
