@@ -31,6 +31,7 @@ for (const [jobs, accounts] of [
   } as const;
   const reservations = new Reservations({
     size: { jobs: 64, cpus: 64, memoryGb: 256 },
+    memory: { unused: () => 256, keptFree: 0.5 },
     machineClasses: new MachineClasses(CLASSES),
     gpus: () => known,
     locks: NO_LOCKS,

@@ -112,6 +112,15 @@ suite('a notebook', { skip: missing === undefined ? false : `LOUD: ${missing}` }
     assert.match(ended.stderr, /The kernel ended while cell 1 of 1 of a\.ipynb ran/);
   });
 
+  test('in which nbclient fails says so in one line, and keeps the outputs up to then', async () => {
+    const widget = 'from ipykernel.comm import Comm\nComm(target_name="jupyter.widget", data={})';
+    const ended = await run({ 'a.ipynb': notebook([code('print("before")'), code(widget)]) }, 'a.ipynb');
+    assert.equal(ended.exit, 1);
+    assert.match(ended.stderr, /a\.ipynb could not be run to its end: KeyError: 'state'\n/);
+    assert.doesNotMatch(ended.stderr, /Traceback/);
+    assert.equal((await ended.cells('a.ipynb')).map(outputOf)[0], 'before\n');
+  });
+
   test('that cannot be run says why, and what to do', async () => {
     const spec = (name: string, language: string) => ({ name, language, display_name: name });
     const one = [code('print("ran")')];

@@ -31,13 +31,15 @@ export class JobQueue {
     for (const job of jobs) this.add(job);
   }
 
-  /** Removes a job that will not start. */
-  remove({ id, account }: Pick<QueuedJob, 'id' | 'account'>): void {
+  /** Removes a job that will not start. @returns whether the machine was kept for it. */
+  remove({ id, account }: Pick<QueuedJob, 'id' | 'account'>): boolean {
     const waiting = this.#waiting.get(account) ?? [];
     const index = waiting.findIndex((other) => other.id === id);
     if (index >= 0) waiting.splice(index, 1);
     if (waiting.length === 0) this.#waiting.delete(account);
-    if (this.#first?.id === id) this.#first = undefined;
+    const wasFirst = this.#first?.id === id;
+    if (wasFirst) this.#first = undefined;
+    return wasFirst;
   }
 
   /** Removes a job that starts, which is a turn of its account. */

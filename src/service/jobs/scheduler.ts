@@ -75,6 +75,7 @@ export class Scheduler {
       } else if (existsSync(results)) store.finish(job, endedInLaterStore(Date.now()), []);
       else {
         if (job.state !== 'queued') store.setState(job, 'queued', Date.now(), 'The service was restarted.');
+        else if (job.reason !== null) this.#reasons.set(job.id, job.reason);
         this.#queue.add(job);
       }
     }
@@ -117,6 +118,11 @@ export class Scheduler {
       this.#noteReason(id, () => reason);
       this.#reasons.set(id, reason);
     }
+    for (const id of this.#reasons.keys()) {
+      if (waits.get(id) !== undefined) continue;
+      this.#noteReason(id, () => undefined);
+      this.#reasons.delete(id);
+    }
   }
 
   /** @returns false for a job that was cancelled in the queue. */
@@ -133,11 +139,12 @@ export class Scheduler {
     const { executor, log } = this.#options;
     if (this.#claimToCancel(job)) {
       this.#finishUnstarted(job);
-      this.#queue.remove(job);
+      const wasFirst = this.#queue.remove(job);
       this.#reasons.delete(job.id);
       this.#preparing.get(job.id)?.abort();
       if (this.#active.has(job.id)) this.#neverRan.add(job.id);
       else await this.#removeFiles(job.id);
+      if (wasFirst) this.startNext();
     }
     try {
       await executor.cancel(job);
@@ -287,12 +294,12 @@ export class Scheduler {
   }
 
   /** A failure to store it is only logged. */
-  #noteReason(jobId: string, reasonFor: (job: StoredJob) => string): void {
+  #noteReason(jobId: string, reasonFor: (job: StoredJob) => string | undefined): void {
     const { store, log } = this.#options;
     try {
       const job = store.jobs.get(jobId);
       const reason = job && reasonFor(job);
-      if (job?.state === 'queued' && job.reason !== reason) store.setState(job, 'queued', Date.now(), reason);
+      if (job?.state === 'queued' && job.reason !== (reason ?? null)) store.setState(job, 'queued', Date.now(), reason);
     } catch (error) {
       log.error('the reason why a job waits could not be stored', { jobId, error });
     }

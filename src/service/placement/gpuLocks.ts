@@ -1,15 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  fstatSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, constants, fstatSync, ftruncateSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { numberField, tryParseJson } from '../../core/jsonFields.ts';
@@ -90,26 +80,38 @@ function takeLock(
     const now = Date.now();
     return { until: at !== undefined && at > now && at < now + MAX_MS ? at : now + UNKNOWN_MS };
   };
-  const isLocked = changeLock(program, descriptor, isShared ? '--shared' : '--exclusive');
+  const isLocked = changeLock(program, descriptor, isShared ? SHARED : EXCLUSIVE);
   const record = readRecord(descriptor);
+  const mark = newLockLimit(jobProcessTag(jobId));
+  const isOwn = record.mark !== undefined && record.mark === mark;
+  if (!isLocked && isOwn) {
+    // A service was killed when it had just started the runner of this job, which is about to say so.
+    closeSync(descriptor);
+    return NO_LOCK;
+  }
   if (!isLocked) return busy(record.until);
-  if (record.mark !== undefined && isMarkInUse(record.mark)) return busy(record.until);
-  if (!isShared) writeRecord(descriptor, JSON.stringify({ until, mark: newLockLimit(jobProcessTag(jobId)) }));
+  if (!isOwn && record.mark !== undefined && isMarkInUse(record.mark)) return busy(record.until);
+  if (!isShared) writeRecord(descriptor, JSON.stringify({ until, mark }));
   return {
     descriptor,
     release() {
       if (!isShared) ftruncateSync(descriptor, 0);
       // Also for the process that waits for the runner, which may take a moment to end.
-      changeLock(program, descriptor, '--unlock');
+      changeLock(program, descriptor, UNLOCKED);
       closeSync(descriptor);
     },
     leave: () => closeSync(descriptor),
   };
 }
 
+// Options that the flock of BusyBox knows too.
+const EXCLUSIVE = '-x';
+const SHARED = '-s';
+const UNLOCKED = '-u';
+
 /** The lock belongs to the open file, which the program has only borrowed (flock(2)). */
-function changeLock(program: string, descriptor: number, change: '--shared' | '--exclusive' | '--unlock'): boolean {
-  const { status } = spawnSync(program, ['--nonblock', change, '3'], {
+function changeLock(program: string, descriptor: number, change: string): boolean {
+  const { status } = spawnSync(program, ['-n', change, '3'], {
     stdio: ['ignore', 'ignore', 'ignore', descriptor],
     timeout: LOCK_MS,
   });
@@ -123,18 +125,11 @@ function changeLock(program: string, descriptor: number, change: '--shared' | '-
  * @throws AppError `refused` for what somebody put in the place of the file; the system's error for a folder that is none.
  */
 function openLockFile(folder: string, name: string): number {
-  makeFolder(folder);
-  const inside = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  const inside = openLockFolder(folder);
   try {
-    if (fstatSync(inside).uid === process.getuid?.()) fchmodSync(inside, 0o1777);
-    const path = `/proc/self/fd/${inside}/${name}`;
-    const flags = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-    const descriptor = openExisting(path, flags) ?? openSync(path, flags | constants.O_CREAT, 0o666);
+    const descriptor = openOrMake(`/proc/self/fd/${inside}/${name}`);
     const stats = fstatSync(descriptor);
-    if (stats.isFile() && stats.nlink === 1) {
-      if (stats.uid === process.getuid?.()) fchmodSync(descriptor, 0o666);
-      return descriptor;
-    }
+    if (stats.isFile() && stats.nlink === 1) return descriptor;
     closeSync(descriptor);
     throw new AppError('refused', `${join(folder, name)} is not the lock of a GPU. Remove it.`);
   } finally {
@@ -142,21 +137,40 @@ function openLockFile(folder: string, name: string): number {
   }
 }
 
-function makeFolder(folder: string): void {
+function openLockFolder(folder: string): number {
   try {
-    mkdirSync(folder, { mode: 0o700 });
+    withoutUmask(() => mkdirSync(folder, { mode: 0o1777 }));
   } catch (error) {
     if (systemCode(error) !== 'EEXIST') throw error;
   }
+  return openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
 }
 
-// Linux lets nobody open the file of another user with O_CREAT in such a folder (fs.protected_regular).
-function openExisting(path: string, flags: number): number | undefined {
+/** Linux lets nobody open the file of another user with O_CREAT in such a folder (fs.protected_regular). */
+function openOrMake(path: string): number {
+  const flags = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  for (;;) {
+    try {
+      return openSync(path, flags);
+    } catch (error) {
+      if (systemCode(error) !== 'ENOENT') throw error;
+    }
+    try {
+      return withoutUmask(() => openSync(path, flags | constants.O_CREAT | constants.O_EXCL, 0o666));
+    } catch (error) {
+      // Another service has just made it.
+      if (systemCode(error) !== 'EEXIST') throw error;
+    }
+  }
+}
+
+/** What is made has its permissions from the start: a service of another user that meets it too early could not lock the GPU. */
+function withoutUmask<T>(make: () => T): T {
+  const before = process.umask(0);
   try {
-    return openSync(path, flags);
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw error;
+    return make();
+  } finally {
+    process.umask(before);
   }
 }
 

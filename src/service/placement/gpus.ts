@@ -7,6 +7,7 @@ import { findProgram } from '../../core/processes/findProgram.ts';
 const DETECT_MS = 10_000;
 const MAX_ANSWER = 64 * 1024;
 const NODE_OF_ONE = /^nvidia\d+$/;
+const UUID_BEGINNING = /^(?:GPU|MIG)-[\w/-]+$/;
 
 /** A GPU that jobs can have. */
 export interface Gpu {
@@ -60,7 +61,7 @@ export class GpuFinder {
     this.#places = options.places ?? PLACES;
     this.#program = findProgram('nvidia-smi', options.env['PATH'] ?? '');
     this.#known =
-      options.chosen !== undefined || this.#program === undefined
+      this.#program === undefined
         ? this.#all([])
         : { type: 'pending', why: 'the GPUs of the machine are not known yet' };
   }
@@ -94,7 +95,7 @@ export class GpuFinder {
     const answer = await Promise.race([this.#asking.answer, sleep(limitMs, undefined, { ref: false })]);
     if (answer !== undefined) this.#asking = undefined;
     if (answer?.isOk === true) return this.#all(readList(answer.text));
-    if (chosen !== undefined) return this.#known;
+    if (chosen !== undefined) return this.#known.type === 'known' ? this.#known : this.#all([]);
     const why = answer === undefined ? 'does not respond' : 'reports no GPUs that work';
     return { type: 'unknown', why: `nvidia-smi on the machine ${why}` };
   }
@@ -103,10 +104,8 @@ export class GpuFinder {
     const nvidia = listed.map((gpu) => this.#nvidia(gpu));
     const { chosen, env } = this.#options;
     if (chosen === undefined) {
-      const visible = env['CUDA_VISIBLE_DEVICES']?.split(',');
-      const isVisible = ({ index, uuid }: Gpu): boolean =>
-        visible === undefined || visible.includes(index) || (uuid !== undefined && visible.includes(uuid));
-      return { type: 'known', gpus: [...nvidia.filter(isVisible), ...this.#amd()] };
+      const amd = visibleOf(this.#amd(), env['ROCR_VISIBLE_DEVICES'] ?? env['HIP_VISIBLE_DEVICES']);
+      return { type: 'known', gpus: [...visibleOf(nvidia, env['CUDA_VISIBLE_DEVICES']), ...amd] };
     }
     const ids = typeof chosen === 'number' ? Array.from({ length: chosen }, (_, index) => String(index)) : chosen;
     const found = [...nvidia, ...this.#amd()];
@@ -171,6 +170,13 @@ export class GpuFinder {
     const amd = vendors.has('amd') || vendors.has(undefined) ? ['kfd'] : [];
     return this.#nodesNamed(...nvidia.filter((name) => !NODE_OF_ONE.test(name)), ...amd);
   }
+}
+
+/** Those of the GPUs that a variable names, by number, by UUID or by its beginning; all of them without the variable. */
+function visibleOf(gpus: readonly Gpu[], variable: string | undefined): readonly Gpu[] {
+  const names = variable?.split(',').map((name) => name.trim());
+  const isBeginning = (name: string, uuid = ''): boolean => UUID_BEGINNING.test(name) && uuid.startsWith(name);
+  return gpus.filter(({ index, uuid }) => names?.some((name) => name === index || isBeginning(name, uuid)) !== false);
 }
 
 /** The variables by which programs find the GPUs of a job, and no others. @param seesOwnOnly whether no others are in its /dev. */

@@ -17,6 +17,9 @@ export interface MachineCapacity {
   readonly cpus: number;
   /** MiB. */
   readonly memory: number;
+  /** What of it no program uses now, and what of that stays free, in MiB. Other programs than jobs use memory too. */
+  readonly unused: number;
+  readonly keptFree: number;
   /** The GPUs that are there now. */
   readonly gpus: readonly string[];
   /** Until when jobs of other services have some of them, in milliseconds. */
@@ -38,7 +41,8 @@ export interface PlacementCandidate {
   readonly limit: number;
 }
 
-export type Resource = 'gpus' | 'memory' | 'cpus' | 'jobs';
+/** Memory is what classes promise; `unused` is what no program uses at the moment. */
+export type Resource = 'gpus' | 'memory' | 'unused' | 'cpus' | 'jobs';
 
 /** Why a job waits. */
 export type Shortage =
@@ -62,7 +66,7 @@ export interface ResourceUsage {
 type Amounts = Readonly<Record<Resource, number>>;
 
 // The first that is missing is the one that a job waits for.
-const RESOURCES = ['gpus', 'memory', 'cpus', 'jobs'] as const satisfies readonly Resource[];
+const RESOURCES = ['gpus', 'memory', 'unused', 'cpus', 'jobs'] as const satisfies readonly Resource[];
 
 /**
  * Decides about candidates one by one, in the order of the queue. The machine is kept for the first that does not fit: a later one starts
@@ -87,7 +91,9 @@ export class PlacementPass {
     const taken = new Set([...machine.elsewhere.keys(), ...this.#reserved.flatMap(({ gpus }) => gpus)]);
     this.#freeGpus = machine.gpus.filter((gpu) => !taken.has(gpu));
     const own = this.#reserved.reduce((sum, { request }) => plus(sum, heldBy(request, this.#machine)), NOTHING);
-    this.#free = { ...minus(wholeOf(machine), own), gpus: this.#freeGpus.length };
+    // Running jobs use theirs already.
+    const unused = machine.unused - machine.keptFree;
+    this.#free = { ...minus(wholeOf(machine), own), gpus: this.#freeGpus.length, unused };
   }
 
   decide({ request, limit }: PlacementCandidate): Decision {
@@ -96,7 +102,8 @@ export class PlacementPass {
       const shortage = { type: 'absent', needed: request.gpus, of: machine.gpus.length } as const;
       return { type: 'wait', shortage, isFirst: false };
     }
-    const needs = heldBy(request, machine);
+    const held = heldBy(request, machine);
+    const needs = this.#needsOf(held);
     const missing = firstMissing(needs, this.#free);
     if (missing !== undefined) {
       const isFirst = this.#first === undefined;
@@ -105,7 +112,7 @@ export class PlacementPass {
     }
     const gpus = request.isShared ? this.#sharedGpus() : this.#freeGpus.slice(0, request.gpus);
     const rest = this.#freeGpus.filter((gpu) => !gpus.includes(gpu));
-    const takes = { ...needs, gpus: this.#freeGpus.length - rest.length };
+    const takes = { ...held, gpus: this.#freeGpus.length - rest.length };
     const endsAt = this.#now + limit;
     if (this.#first !== undefined && endsAt > this.#first.at) {
       const { at, spare } = this.#first;
@@ -130,6 +137,13 @@ export class PlacementPass {
     const ends = this.#reserved.filter(isUser).map(({ endsAt }) => endsAt);
     if (resource === 'gpus') ends.push(...this.#machine.elsewhere.values());
     return { used: of - this.#free[resource], of, freeAt: Math.max(this.#now, Math.min(...ends)) };
+  }
+
+  /** A job that is alone, or about as large as the machine, starts with less unused memory, because waiting would not help. */
+  #needsOf(held: Amounts): Amounts {
+    const { memory, keptFree } = this.#machine;
+    const isInVain = this.#reserved.length === 0 || held.memory + keptFree > memory;
+    return { ...held, unused: isInVain ? SOME : Math.max(SOME, held.unused) };
   }
 
   /** The GPUs that no job has for itself. */
@@ -158,16 +172,18 @@ export class PlacementPass {
   }
 }
 
-const NOTHING: Amounts = { gpus: 0, memory: 0, cpus: 0, jobs: 0 };
+const NOTHING: Amounts = { gpus: 0, memory: 0, unused: 0, cpus: 0, jobs: 0 };
+const SOME = 1;
 
-function wholeOf({ jobs, cpus, memory, gpus }: MachineCapacity): Amounts {
-  return { jobs, cpus, memory, gpus: gpus.length };
+function wholeOf({ jobs, cpus, memory, unused, keptFree, gpus }: MachineCapacity): Amounts {
+  return { jobs, cpus, memory, unused: unused - keptFree, gpus: gpus.length };
 }
 
-/** What a job needs to start, and has until it ends. One whose class is larger than the machine gets all of it, and runs alone. */
+/** What a job has until it ends. One whose class is larger than the machine gets all of it, and runs alone. */
 function heldBy({ cpus, memory, gpus, isShared }: Request, machine: MachineCapacity): Amounts {
   if (isShared) return { ...NOTHING, jobs: 1 };
-  return { jobs: 1, cpus: Math.min(cpus, machine.cpus), memory: Math.min(memory, machine.memory), gpus };
+  const own = Math.min(memory, machine.memory);
+  return { jobs: 1, cpus: Math.min(cpus, machine.cpus), memory: own, unused: own, gpus };
 }
 
 function firstMissing(needs: Amounts, free: Amounts): Resource | undefined {
@@ -178,6 +194,7 @@ function plus(one: Amounts, other: Amounts): Amounts {
   return {
     gpus: one.gpus + other.gpus,
     memory: one.memory + other.memory,
+    unused: one.unused + other.unused,
     cpus: one.cpus + other.cpus,
     jobs: one.jobs + other.jobs,
   };
@@ -187,6 +204,7 @@ function minus(one: Amounts, other: Amounts): Amounts {
   return {
     gpus: one.gpus - other.gpus,
     memory: one.memory - other.memory,
+    unused: one.unused - other.unused,
     cpus: one.cpus - other.cpus,
     jobs: one.jobs - other.jobs,
   };

@@ -26,6 +26,8 @@ export interface MachineSize {
 export interface ReservationOptions {
   readonly size: MachineSize;
   readonly machineClasses: MachineClasses;
+  /** How many GiB no program uses at the moment, and how many of those stay free. */
+  readonly memory: { readonly unused: () => number; readonly keptFree: number };
   /** The GPUs as they are known now. */
   readonly gpus: () => KnownGpus;
   readonly locks: GpuLocks;
@@ -56,7 +58,7 @@ export class Reservations implements Omit<JobPlacement, 'adopt'> {
   readonly #changed = new Emitter<void>();
   readonly onDidChange = this.#changed.event;
   #mostGpus = 0;
-  #waitsForGpus = false;
+  #waitsForOthers = false;
 
   constructor(options: ReservationOptions) {
     this.#options = options;
@@ -102,9 +104,9 @@ export class Reservations implements Omit<JobPlacement, 'adopt'> {
     return this.#held.size;
   }
 
-  /** Whether a GPU may have become free that no event reports. */
-  get waitsForGpus(): boolean {
-    return this.#waitsForGpus;
+  /** Whether a GPU or memory may have become free that no event reports. */
+  get waitsForOthers(): boolean {
+    return this.#waitsForOthers;
   }
 
   /** Called when GPUs come or go, or may be free again. */
@@ -129,7 +131,7 @@ export class Reservations implements Omit<JobPlacement, 'adopt'> {
     const starts: PlannedStart[] = [];
     const shortages = new Map<string, Shortage | undefined>();
     let first: QueuedJob | undefined;
-    this.#waitsForGpus = false;
+    this.#waitsForOthers = false;
     for (let next = order.next(); next.done !== true; ) {
       const job = next.value;
       const candidate = { request: this.#requestOf(job), limit: limitOf(job) };
@@ -146,7 +148,7 @@ export class Reservations implements Omit<JobPlacement, 'adopt'> {
         continue;
       }
       if (decision.isFirst) first = job;
-      this.#waitsForGpus ||= candidate.request.gpus > 0;
+      this.#waitsForOthers ||= candidate.request.gpus > 0 || isOfUnused(decision.shortage);
       shortages.set(job.id, decision.shortage);
       next = order.next(decision.isFirst ? 'first' : 'waits');
     }
@@ -186,11 +188,19 @@ export class Reservations implements Omit<JobPlacement, 'adopt'> {
   }
 
   #machine(): MachineCapacity {
-    const { jobs, cpus, memoryGb } = this.#options.size;
+    const { size, memory } = this.#options;
     const gpus = this.#gpus().map(({ id }) => id);
     this.#mostGpus = Math.max(this.#mostGpus, gpus.length);
     const elsewhere = new Map([...this.#elsewhere].map(([gpu, { until }]) => [gpu, until]));
-    return { jobs, cpus, memory: Math.floor(memoryGb * MIB_PER_GIB), gpus, elsewhere };
+    return {
+      jobs: size.jobs,
+      cpus: size.cpus,
+      memory: mebibytes(size.memoryGb),
+      unused: mebibytes(memory.unused()),
+      keptFree: mebibytes(memory.keptFree),
+      gpus,
+      elsewhere,
+    };
   }
 
   /** A class that is no longer in the configuration has nothing. */
@@ -210,13 +220,30 @@ export class Reservations implements Omit<JobPlacement, 'adopt'> {
     const { resource } = shortage;
     // That every slot is taken says nothing that "queued" does not.
     if (resource === 'jobs') return undefined;
-    const amount = (value: number): number => (resource === 'memory' ? Math.round(value / 102.4) / 10 : value);
-    const about = { resource, needed: amount(shortage.needed) } as const;
+    if (shortage.type === 'in-use' && resource === 'unused') return this.#memoryReason(shortage.needed);
+    const shown = resource === 'unused' ? 'memory' : resource;
+    const amount = (value: number): number => (shown === 'memory' ? Math.round(value / 102.4) / 10 : value);
+    const about = { resource: shown, needed: amount(shortage.needed) } as const;
     if (!isDetailed) return writeWaitingReason({ ...about, type: 'behind' }, now);
     if (shortage.type === 'kept') return writeWaitingReason({ ...about, type: 'kept' }, now);
     const { used, of, freeAt } = pass.usageOf(resource);
     return writeWaitingReason({ ...about, type: 'in-use', used: amount(used), of: amount(of), freeAt }, now);
   }
+
+  /** Without what the machine has at the moment, which changes all the time. */
+  #memoryReason(needed: number): string {
+    const { keptFree } = this.#options.memory;
+    const own = needed === 1 ? '' : `the ${(needed / MIB_PER_GIB).toFixed(1)} GB for this job and `;
+    return `The job waits for memory: the machine has less available than ${own}the ${keptFree.toFixed(1)} GB that stay free ([process] min_free_memory_gb).`;
+  }
+}
+
+function isOfUnused(shortage: Shortage): boolean {
+  return shortage.type !== 'absent' && shortage.resource === 'unused';
+}
+
+function mebibytes(gibibytes: number): number {
+  return Math.floor(gibibytes * MIB_PER_GIB);
 }
 
 function limitOf({ maxRuntime }: Pick<QueuedJob, 'maxRuntime'>): number {

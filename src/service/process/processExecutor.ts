@@ -16,7 +16,7 @@ import {
 } from '../../core/processes/processTree.ts';
 import { killCgroup, processesOf } from '../cgroups/jobCgroup.ts';
 import type { JobCgroups } from '../cgroups/jobCgroups.ts';
-import { CpuShares, memoryShortage } from '../placement/cpuShares.ts';
+import { CpuShares } from '../placement/cpuShares.ts';
 import type { Executor, OwnedJob, RunnableJob } from '../executor/executor.ts';
 import type { ExecutorContext } from '../executor/executorKind.ts';
 import type { MachineClass } from '../config/machineClasses.ts';
@@ -39,7 +39,7 @@ import { installedKinds } from '../runner/program/interpreter.ts';
 import { visibleSearchPath } from '../runner/sandbox.ts';
 
 const CLAIM_POLL_MS = 10;
-const GPU_POLL_MS = 5_000;
+const POLL_MS = 5_000;
 // nvidia-smi takes up to a second of a core.
 const DETECTION_MS = 30_000;
 // Has the open files that were passed on, and so the locks of the job's GPUs, until the runner ends, which closes them for itself.
@@ -70,11 +70,10 @@ export interface ProcessExecutorOptions extends Context {
 export function createProcessExecutor(options: ProcessExecutorOptions): Executor {
   const { runner, killGraceMs, settings, isolation, accounts, data, cgroups, reservations } = options;
   const cpus = new CpuShares();
-  const running = new Set<string>();
   const secretOf = openRunnerSecrets(data);
   const installed = new InstalledPrograms(isolation);
   const stopped = new AbortController();
-  void watchGpus(options, stopped.signal);
+  void watchMachine(options, stopped.signal);
   return {
     capacity: reservations.maxJobs,
     isLocal: true,
@@ -100,11 +99,6 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
       const refusal = unisolatedRefusal(isolation, accounts);
       // The job waits, because an account may be disabled, and the next service may isolate jobs.
       if (refusal !== undefined) throw new AppError('unreachable', refusal);
-      const others = running.size - Number(running.has(job.id));
-      const machineClass = options.machineClasses.get(job.machineClass);
-      const shortage = memoryShortage(machineClass, { minFreeGb: settings.min_free_memory_gb, running: others });
-      if (shortage !== undefined) throw new AppError('unreachable', shortage);
-      running.add(job.id);
       const confinement = confinementOf(job, options, cpus);
       writeMarker(folder.confinement, confinement);
       const log = openSync(folder.runnerLog, 'a', 0o600);
@@ -139,7 +133,6 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
     async status({ id: jobId }, folder) {
       const claim = await readClaim(folder.claim);
       const isRunning = claim !== undefined && processIdentity(claim.pid) === claim.identity;
-      if (isRunning) running.add(jobId);
       if (isRunning) cpus.adopt(jobId, () => readConfinement(folder.confinement)?.cpus ?? []);
       else cpus.release(jobId);
       return { state: isRunning ? 'running' : 'gone' };
@@ -178,7 +171,6 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
     forget(job) {
       reservations.release(job.id);
       cpus.release(job.id);
-      running.delete(job.id);
       cgroups?.remove(job);
     },
 
@@ -191,8 +183,8 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
   };
 }
 
-/** Keeps what is known of the GPUs up to date, and tries again those that jobs of other services had. */
-async function watchGpus(
+/** Keeps what is known of the GPUs up to date, and tries again what other services and programs had. */
+async function watchMachine(
   { gpus, reservations, machineClasses }: Pick<ProcessExecutorOptions, 'gpus' | 'reservations' | 'machineClasses'>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -202,13 +194,13 @@ async function watchGpus(
   let nextDetection = 0;
   while (!signal.aborted) {
     const now = performance.now();
-    let hasChanged = reservations.waitsForGpus;
+    let hasChanged = reservations.waitsForOthers;
     if (now >= nextDetection) {
       nextDetection = isRepeated ? now + DETECTION_MS : Number.POSITIVE_INFINITY;
       hasChanged = (await gpus.refresh()) || hasChanged;
     }
     if (hasChanged && !signal.aborted) reservations.noteChange();
-    await sleep(GPU_POLL_MS, undefined, { signal, ref: false }).catch(() => {});
+    await sleep(POLL_MS, undefined, { signal, ref: false }).catch(() => {});
   }
 }
 

@@ -1,5 +1,5 @@
 import { existsSync, statfsSync } from 'node:fs';
-import { availableParallelism, totalmem } from 'node:os';
+import { availableParallelism, freemem, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '../../core/errors.ts';
 import { findProgram } from '../../core/processes/findProgram.ts';
@@ -34,7 +34,8 @@ export const processKind = defineExecutor({
     const { machineClasses, log } = context;
     const locks = openGpuLocks(process.env['PATH'] ?? '', log) ?? NO_LOCKS;
     const size = machineSize(settings);
-    const reservations = new Reservations({ size, machineClasses, gpus: () => gpus.known, locks });
+    const memory = { unused: unusedMemory, keptFree: settings.min_free_memory_gb };
+    const reservations = new Reservations({ size, memory, machineClasses, gpus: () => gpus.known, locks });
     return createProcessExecutor({ ...context, settings, isolation, cgroups, gpus, reservations });
   },
 
@@ -107,6 +108,11 @@ function checkSharing(classes: readonly MachineClass[]): readonly ExecutorCheck[
 
 function machineSize({ max_jobs: jobs = availableParallelism() }: ProcessSettings): MachineSize {
   return { jobs, cpus: allowedCores().length, memoryGb: totalmem() / 2 ** 30 };
+}
+
+/** GiB. Other systems than Linux do not count what can be reclaimed as free. */
+function unusedMemory(): number {
+  return process.platform === 'linux' ? freemem() / 2 ** 30 : Number.POSITIVE_INFINITY;
 }
 
 /** @param folder on the disk with the files of jobs. */

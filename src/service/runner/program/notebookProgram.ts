@@ -215,9 +215,9 @@ def main():
         execution.save()
         fail(f'The kernel ended while {execution.place} of {name} ran. '
              'It does that if it needs more memory than there is, or if the cell ends it.')
-    except (OSError, RuntimeError) as error:
+    except Exception as error:  # of nbclient too, such as what it makes of widgets that it does not know
         execution.save()
-        fail(f'{name} could not be run to its end: {error}')
+        fail(f'{name} could not be run to its end: {type(error).__name__}: {error}')
     execution.save()
 
 

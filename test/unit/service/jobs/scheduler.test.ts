@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../../../src/core/errors.ts';
 import { bootIdentity } from '../../../../src/core/processes/processTree.ts';
 import { silentLogger } from '../../../../src/core/log.ts';
-import type { Executor } from '../../../../src/service/executor/executor.ts';
+import type { Executor, JobPlacement, QueuedJob } from '../../../../src/service/executor/executor.ts';
 import { JobFiles } from '../../../../src/service/jobFiles/jobFiles.ts';
 import { localMachineClasses } from '../../../../src/service/config/machineClasses.ts';
 import { JobSecrets } from '../../../../src/service/jobs/jobSecrets.ts';
@@ -32,11 +32,13 @@ async function setUp(
     waiting,
     cleanUp = async () => {},
     forget = () => {},
+    placement,
   }: {
     capacity?: number;
     waiting?: SchedulerOptions['waiting'];
     cleanUp?: Executor['cleanUp'];
     forget?: Executor['forget'];
+    placement?: JobPlacement;
   } = {},
 ) {
   const data = mkdtempSync(join(tmpdir(), 'farwharf-scheduler-'));
@@ -45,6 +47,7 @@ async function setUp(
   const machineClasses = localMachineClasses();
   const executor: Executor = {
     capacity,
+    ...(placement && { placement }),
     isLocal: true,
     keepsEnvironments: () => false,
     refusal: () => undefined,
@@ -285,4 +288,57 @@ test('a job that is cancelled while its workspace is written is not launched, an
   while (scheduler.activeJobs > 0) await sleep(5);
   assert.deepEqual(launched, []);
   assert.equal(existsSync(files.folder('ada0').path), false);
+});
+
+/** Places the jobs of a queue as `decide` says: `keep` keeps the machine for a job, and a text is why one waits. */
+function placedBy(decide: (id: string) => 'start' | 'keep' | { readonly waits: string | undefined }): JobPlacement {
+  return {
+    place(order) {
+      const starts: QueuedJob[] = [];
+      const waits = new Map<string, string | undefined>();
+      let first: QueuedJob | undefined;
+      const jobs = order();
+      for (let next = jobs.next(); next.done !== true; ) {
+        const job = next.value;
+        const decision = first === undefined ? decide(job.id) : { waits: undefined };
+        if (decision === 'start') starts.push(job);
+        else if (decision === 'keep') first = job;
+        else waits.set(job.id, decision.waits);
+        next = jobs.next(decision === 'start' ? 'starts' : decision === 'keep' ? 'first' : 'waits');
+      }
+      return { starts, waits, first };
+    },
+    refusalOf: () => undefined,
+    onDidChange: () => ({ dispose() {} }),
+    adopt() {},
+  };
+}
+
+test('when the job that the machine is kept for is cancelled, those after it start at once', {
+  timeout: GUARD_MS,
+}, async (t) => {
+  const launched: string[] = [];
+  const untilAborted = async (id: string, signal: AbortSignal): Promise<void> => {
+    launched.push(id);
+    await once(signal, 'abort');
+    throw signal.reason;
+  };
+  const placement = placedBy((id) => (id === 'ada1' ? 'keep' : 'start'));
+  const { scheduler, job } = await setUp(t, ['ada0', 'ada1', 'ada2'], untilAborted, { placement });
+  scheduler.start();
+  while (!launched.includes('ada0')) await sleep(5);
+  await scheduler.cancel(job('ada1'));
+  while (!launched.includes('ada2')) await sleep(5);
+  assert.deepEqual(launched, ['ada0', 'ada2']);
+});
+
+test('a job no longer says that it waits for something when it waits for its turn only', async (t) => {
+  let reason: string | undefined = 'The job waits for 1 GPU.';
+  const placement = placedBy(() => ({ waits: reason }));
+  const { scheduler, job } = await setUp(t, ['ada0'], refuse, { placement });
+  scheduler.start();
+  assert.equal(job('ada0').reason, reason);
+  reason = undefined;
+  scheduler.startNext();
+  assert.equal(job('ada0').reason, null);
 });

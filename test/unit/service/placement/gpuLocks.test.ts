@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { linkSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { findProgram } from '../../../../src/core/processes/findProgram.ts';
 import { silentLogger } from '../../../../src/core/log.ts';
 import { newLockLimit, PRLIMIT } from '../../../../src/core/processes/lockLimit.ts';
 import { jobProcessTag } from '../../../../src/service/jobFiles/jobProcessTag.ts';
@@ -55,7 +56,7 @@ test('a lock lasts while the process has it that waits for the runner, after its
   const child = spawn('/bin/sh', ['-c', 'read -r _; exit 0'], { stdio: ['pipe', 'ignore', 'ignore', lock.descriptor] });
   t.after(() => child.kill('SIGKILL'));
   lock.leave();
-  assert.ok(!('release' in locks.take('0', alone)));
+  assert.ok(!('release' in locks.take('0', { ...alone, jobId: 'c' })));
   const exited = once(child, 'exit');
   child.stdin?.end('\n');
   await exited;
@@ -80,6 +81,50 @@ test('what a job has left running still has its GPU, although its service and it
   await exited;
   taken(locks.take('0', alone)).release();
   assert.equal(readFileSync(join(folder, '0'), 'utf8'), '');
+});
+
+test('a job finds its own GPU in use by its runner, which a service started just before it was killed', {
+  skip,
+}, async (t) => {
+  const { locks } = open(t);
+  const lock = taken(locks.take('0', alone));
+  assert.ok(lock.descriptor);
+  const runner = spawn('/bin/sh', ['-c', 'read -r _; exit 0'], {
+    stdio: ['pipe', 'ignore', 'ignore', lock.descriptor],
+  });
+  t.after(() => runner.kill('SIGKILL'));
+  lock.leave();
+  const again = taken(locks.take('0', alone));
+  assert.ok(!('release' in locks.take('0', { ...alone, jobId: 'c' })));
+  again.release();
+  assert.ok(!('release' in locks.take('0', { ...alone, jobId: 'c' })), 'the runner still has it');
+});
+
+test('every user of the machine can lock its GPUs, whatever this one hides from others', { skip }, (t) => {
+  const folder = join(open(t).folder, 'new');
+  const before = process.umask(0o077);
+  t.after(() => process.umask(before));
+  taken(openGpuLocks(process.env['PATH'] ?? '', silentLogger, folder)?.take('0', alone) ?? { until: 0 }).release();
+  assert.deepEqual(
+    [folder, join(folder, '0')].map((path) => statSync(path).mode & 0o7777),
+    [0o1777, 0o666],
+  );
+});
+
+test('the flock of a machine without util-linux works too, which has short options only', { skip }, (t) => {
+  const { folder } = open(t);
+  const real = findProgram('flock', process.env['PATH'] ?? '');
+  const bin = join(folder, 'bin');
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'flock'), `#!/bin/sh\ncase "$*" in *--*) exit 1 ;; esac\nexec ${real} "$@"\n`, {
+    mode: 0o755,
+  });
+  const locks = openGpuLocks(bin, silentLogger, folder);
+  assert.ok(locks);
+  const lock = taken(locks.take('0', alone));
+  assert.ok(!('release' in locks.take('0', { ...alone, jobId: 'c' })));
+  lock.release();
+  taken(locks.take('0', shared)).release();
 });
 
 test('what another user put in the place of the lock is not touched, and no time of theirs is believed', {

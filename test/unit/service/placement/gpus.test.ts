@@ -152,18 +152,12 @@ test("AMD's GPUs are the nodes of its driver with SIMD units", { skip }, (t) => 
   assert.deepEqual(found.sharedNodes(gpusOf(found)), [join(root, 'dev/kfd')]);
 });
 
-test('the configuration decides which GPUs there are, by their numbers or UUIDs, before any driver answers', {
+test('the configuration decides which GPUs there are, by their numbers or UUIDs, under the names that other services lock', {
   skip,
 }, async (t) => {
   const { finder } = machine(t, { driver: TWO, files: { 'dev/nvidia1': '' } });
   const count = finder({ chosen: 2 });
-  assert.deepEqual(
-    gpusOf(count).map(({ id, lock }) => [id, lock]),
-    [
-      ['0', '0'],
-      ['1', '1'],
-    ],
-  );
+  assert.equal(count.known.type, 'pending', 'another service may have locked one by its UUID');
   await count.refresh();
   assert.deepEqual(
     gpusOf(count).map(({ id, lock }) => [id, lock]),
@@ -181,7 +175,36 @@ test('the configuration decides which GPUs there are, by their numbers or UUIDs,
       [B, B],
     ],
   );
-  assert.deepEqual(gpusOf(finder({ chosen: 0 })), []);
+  assert.deepEqual(gpusOf(machine(t, {}).finder({ chosen: 0 })), []);
+  const hanging = machine(t, { driver: 'exec sleep 1000' }).finder({ chosen: 2, limitMs: 50 });
+  await hanging.refresh();
+  assert.deepEqual(
+    gpusOf(hanging).map(({ id, lock }) => [id, lock]),
+    [
+      ['0', '0'],
+      ['1', '1'],
+    ],
+  );
+});
+
+test('a service that may use some GPUs gives jobs only those, however they are named', { skip }, async (t) => {
+  const node = (minor: number, unique: string): string =>
+    `simd_count 304\ndrm_render_minor ${minor}\nunique_id ${unique}\n`;
+  const files = {
+    'sys/class/kfd/kfd/topology/nodes/0/properties': node(128, '4660'),
+    'sys/class/kfd/kfd/topology/nodes/1/properties': node(129, '22136'),
+  };
+  const { env, finder } = machine(t, { driver: TWO, files });
+  const visible = async (more: Readonly<Record<string, string>>): Promise<readonly string[]> => {
+    const found = finder({ env: { ...env, ...more } });
+    await found.refresh();
+    return gpusOf(found).map(({ id }) => id);
+  };
+  const [first, second] = ['GPU-0000000000001234', 'GPU-0000000000005678'];
+  assert.deepEqual(await visible({ CUDA_VISIBLE_DEVICES: B.slice(0, 10) }), [B, first, second]);
+  assert.deepEqual(await visible({ CUDA_VISIBLE_DEVICES: '', ROCR_VISIBLE_DEVICES: '1' }), [second]);
+  assert.deepEqual(await visible({ CUDA_VISIBLE_DEVICES: '-1', ROCR_VISIBLE_DEVICES: first }), [first]);
+  assert.deepEqual(await visible({ CUDA_VISIBLE_DEVICES: 'GPU-', HIP_VISIBLE_DEVICES: '0' }), [first]);
 });
 
 test('programs find the GPUs of their job by the variables of their vendor, and no others', () => {

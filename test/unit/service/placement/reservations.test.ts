@@ -28,6 +28,8 @@ interface Use {
 
 /** A machine whose clock and GPUs the test moves, and its locks, which services share. */
 class StandInMachine implements GpuLocks {
+  /** GiB that no program uses. */
+  unused = Number.POSITIVE_INFINITY;
   now = Date.parse('2026-01-01T12:00:00Z');
   known: KnownGpus;
   readonly size: MachineSize;
@@ -85,6 +87,7 @@ class StandInService {
     const machine = this.#machine;
     return new Reservations({
       size,
+      memory: { unused: () => machine.unused, keptFree: 0.5 },
       machineClasses: this.#classes,
       gpus: () => machine.known,
       locks: machine,
@@ -201,7 +204,7 @@ function startAtTheLatest(
   return found ?? machine.now;
 }
 
-/** One random mix of classes, jobs, ends, kills, restarts, and GPUs that come and go, until all of its jobs have ended. */
+/** One random mix of classes, jobs, ends, kills, restarts, and GPUs and memory that come and go, until all of its jobs have ended. */
 function runMix(below: Below): void {
   const gpus = below(5);
   const size = { jobs: 1 + below(6), cpus: 1 + below(8), memoryGb: 4 * (1 + below(6)) };
@@ -240,7 +243,7 @@ function runMix(below: Below): void {
     assert.ok(service);
     const running = [...service.active.keys()];
     const some = running[below(running.length || 1)];
-    switch (below(isCalm ? 6 : 10)) {
+    switch (below(isCalm ? 6 : 11)) {
       case 3:
         if (some !== undefined) service.end(some);
         break;
@@ -259,6 +262,9 @@ function runMix(below: Below): void {
         machine.known =
           below(3) === 0 ? DRIVER_GONE : { type: 'known', gpus: machine.all.filter(() => below(3) > 0).map(gpu) };
         break;
+      case 9:
+        machine.unused = below(3) === 0 ? Number.POSITIVE_INFINITY : below(2 * size.memoryGb);
+        break;
       case 8: {
         const [waiting] = service.waiting.values();
         if (waiting !== undefined) service.cancel(waiting);
@@ -276,6 +282,7 @@ function runMix(below: Below): void {
     placeAll();
   }
   machine.known = { type: 'known', gpus: machine.all.map(gpu) };
+  machine.unused = Number.POSITIVE_INFINITY;
   for (let round = 0; services.some(({ waiting, active }) => waiting.size + active.size > 0); round += 1) {
     assert.ok(round <= submitted, 'a job never starts');
     // The GPUs of the other service are tried again after a while.
@@ -394,4 +401,54 @@ test('of many jobs that wait, only the first say how much is in use, so that lit
   const reasons = [...service.reasons.values()];
   assert.equal(reasons.filter((reason) => reason?.includes('1 of 1 in use') === true).length, 20);
   assert.equal(reasons.filter((reason) => reason === 'The job waits for 1 GPU: others wait before it.').length, 79);
+});
+
+test('a job that waits for memory which other programs use keeps no GPU from the jobs after it, nor do they starve it', () => {
+  const machine = new StandInMachine(1, { jobs: 8, cpus: 8, memoryGb: 24 });
+  const classes = [
+    machineClass('small', { memory_gb: 4 }),
+    machineClass('large', { memory_gb: 16, gpus: 1 }),
+    machineClass('gpu', { memory_gb: 1, gpus: 1 }),
+  ] as const;
+  const service = new StandInService(machine, classes);
+  service.submit(job('a1', 'small', 600));
+  service.place();
+  machine.unused = 8;
+  service.submit(job('b1', 'large', 600));
+  service.submit(job('b2', 'gpu', 60));
+  service.submit(job('b3', 'small', 3_600));
+  service.place();
+  assert.deepEqual(service.started, ['a1', 'b2'], 'it ends before the memory is free');
+  assert.equal(
+    service.reasons.get('b1'),
+    'The job waits for memory: the machine has less available than the 16.0 GB for this job and the 0.5 GB that stay free ([process] min_free_memory_gb).',
+  );
+  assert.equal(service.reasons.get('b3'), 'The job waits for 4 GB of memory: kept for a job before it.');
+  assert.ok(service.reservations.waitsForOthers, 'no event of a job reports memory that a program frees');
+  assert.equal(machine.users.get('0')?.has('b1'), false);
+  service.end('b2');
+  service.end('a1');
+  service.place();
+  assert.deepEqual(service.started, ['a1', 'b2', 'b1'], 'alone, it starts with less');
+});
+
+test('no job starts below the memory that stays free, and those that start at once count what each other will use', () => {
+  const machine = new StandInMachine(0, { jobs: 8, cpus: 8, memoryGb: 24 });
+  const service = new StandInService(machine, [
+    machineClass('small', { memory_gb: 4 }),
+    machineClass('shared', { shared: true }),
+  ]);
+  machine.unused = 0.4;
+  service.submit(job('a1', 'small', 600));
+  service.submit(job('b1', 'shared', 600));
+  service.place();
+  assert.deepEqual(service.started, []);
+  assert.equal(
+    service.reasons.get('b1'),
+    'The job waits for memory: the machine has less available than the 0.5 GB that stay free ([process] min_free_memory_gb).',
+  );
+  machine.unused = 9;
+  for (const id of ['a2', 'a3']) service.submit(job(id, 'small', 600));
+  service.place();
+  assert.deepEqual(service.started, ['a1', 'b1', 'a2']);
 });

@@ -32,6 +32,7 @@ test('a service that ends does not wait for a runner that never takes its job', 
     gpus,
     reservations: new Reservations({
       size: { jobs: 1, cpus: 1, memoryGb: 1 },
+      memory: { unused: () => 1, keptFree: 0 },
       machineClasses,
       gpus: () => gpus.known,
       locks: NO_LOCKS,
