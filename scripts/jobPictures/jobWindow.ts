@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { AsyncDisposableStore } from '../../src/core/processes/lifetime.ts';
-import { Scratch, type Service } from '../../test/service/commandLine.ts';
+import { Scratch, type SignalledService } from '../../test/service/commandLine.ts';
 import { PICTURE_SETTINGS } from '../picture.ts';
 import { openWindow } from '../vscode/window.ts';
 import { choose, runCommand } from '../vscode/workbench.ts';
@@ -36,7 +36,7 @@ export class JobWindow implements AsyncDisposable {
   readonly page: Page;
   readonly folder: string;
   readonly gate: string;
-  readonly service: Service;
+  readonly service: SignalledService;
   /** The API key of the account. */
   key = '';
   readonly #scratch: Scratch;
@@ -61,7 +61,7 @@ export class JobWindow implements AsyncDisposable {
     const scratch = resources.use(await Scratch.create());
     const config = join(scratch.root, 'service.json');
     await writeFile(config, JSON.stringify(CONFIG));
-    const service = await scratch.serve(['--config', config]);
+    const service = await scratch.serveAsProcess(['--config', config]);
     let [folder, gate] = ['', ''];
     const { page } = resources.use(
       await openWindow({

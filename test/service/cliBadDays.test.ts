@@ -207,7 +207,7 @@ test('serve --check leaves neither folders nor a log behind that did not exist',
 
 test('the service ends with 0 at SIGTERM, and prints its key once', async () => {
   await using scratch = await Scratch.create();
-  const service = await scratch.serve();
+  const service = await scratch.serveAsProcess();
   assert.match(service.key, /^[\w-]{40,}$/);
   assert.equal(await service.stop(), 0);
 });

@@ -22,7 +22,7 @@ function hangUntil(pid: number, once: string, said: string, afterwards: () => vo
 
 test('everyone who watches a job of a service that hangs learns that, and that it is back, and sees the whole log', async () => {
   await using scratch = await Scratch.create();
-  const service = await scratch.serve();
+  const service = await scratch.serveAsProcess();
   const { env, pid, data } = service;
   const folder = await scratch.folder('project', { 'run.sh': SCRIPT });
   const sent = await scratch.run(['submit', folder, '--script', 'run.sh'], { env });

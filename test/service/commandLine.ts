@@ -45,24 +45,22 @@ export function interruptAt(text: string, signal?: NodeJS.Signals): NonNullable<
 }
 
 /**
- * Whether a command needs a process of its own: for its signals, its user, a place that is read from the process (variables other than
- * Farwharf's, which the program is given), or because it serves until it is stopped.
+ * Whether a command needs a process of its own: for its signals, its user, or a place that is read from the process (variables other than
+ * Farwharf's, which the program is given).
  */
-function needsProcess(
-  [verb = '']: readonly string[],
-  options: RunOptions,
-  { command, isNewUser = false, isProcess = false }: ScratchOptions,
-): boolean {
+function needsProcess(options: RunOptions, { command, isNewUser = false, isProcess = false }: ScratchOptions): boolean {
   const { env = {}, main, signal, user } = options;
   return (
     isProcess ||
     isNewUser ||
     options.onOutput !== undefined ||
     [command, main, signal, user].some((option) => option !== undefined) ||
-    ['serve', 'mcp'].includes(verb) ||
     Object.keys(env).some((name) => !name.startsWith('FARWHARF_'))
   );
 }
+
+/** Verbs that serve until they are stopped. */
+const SERVING: readonly (string | undefined)[] = ['serve', 'mcp'];
 
 export interface ScratchOptions {
   /** The folder in which it is created; the system's temporary one by default. */
@@ -107,21 +105,27 @@ export class Scratch implements AsyncDisposable {
 
   /** Runs the command to its end, in this process if that makes no difference: starting one is most of what a short command costs. */
   run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
-    return needsProcess(args, options, this.#options) ? this.#runProcess(args, options) : this.#runHere(args, options);
+    const isProcess = SERVING.includes(args[0]) || needsProcess(options, this.#options);
+    return isProcess ? this.#runProcess(args, options) : this.#runHere(args, options);
   }
 
-  async #runHere(args: readonly string[], { env = {}, cwd = this.root }: RunOptions): Promise<Finished> {
+  async #runHere(
+    args: readonly string[],
+    { env = {}, cwd = this.root, signal = new AbortController().signal }: RunOptions,
+    onOutput: (printed: Omit<Finished, 'exit'>) => void = () => {},
+  ): Promise<Finished> {
     const { runProgram } = await import('../../src/cli/commandLine.ts');
     const printed = { stdout: '', stderr: '' };
     const stream = (name: keyof typeof printed): TextStream => ({
       write: (text, done) => {
         printed[name] += text;
+        onOutput(printed);
         done?.();
       },
     });
     const stdio = { stdin: Readable.from([]), stdout: stream('stdout'), stderr: stream('stderr') };
     const nothing = { dispose: () => {} };
-    const interrupt = { ...nothing, signal: new AbortController().signal, exit: undefined, onHangup: () => nothing };
+    const interrupt = { ...nothing, signal, exit: undefined, onHangup: () => nothing };
     const entry = built('cli.mjs'); // what it starts are the built programs
     const exit = await runProgram(args, { entry, env: this.#environment(env), cwd, stdio, interrupt });
     return { ...printed, exit };
@@ -143,10 +147,29 @@ export class Scratch implements AsyncDisposable {
     return { ...printed, exit: child.exitCode };
   }
 
-  /** Starts `farwharf serve` on a free port and waits until it listens. */
+  /** Starts `farwharf serve` on a free port, in this process if that makes no difference, and waits until it listens. */
   async serve(flags: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Promise<Service> {
-    const data = join(this.root, `service-${this.#services.length}`);
-    const child = this.#spawn(['serve', '--port', '0', '--data', data, '--json', ...flags], { env });
+    if (needsProcess({ env }, this.#options)) return this.serveAsProcess(flags, env);
+    const { args, data } = this.#serviceArguments(flags);
+    const stopping = new AbortController();
+    const listening = Promise.withResolvers<string>();
+    const ended = this.#runHere(args, { env, signal: stopping.signal }, ({ stdout }) => {
+      if (stdout.includes('\n')) listening.resolve(stdout);
+    });
+    const stdout = await Promise.race([listening.promise, ended.then(({ stderr }) => stderr)]);
+    return this.#started(stdout, data, async () => {
+      stopping.abort();
+      return (await ended).exit;
+    });
+  }
+
+  /** As `serve`, in a process of its own, whose id the service has: for signals, and for what a process prints as a service. */
+  async serveAsProcess(
+    flags: readonly string[] = [],
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<SignalledService> {
+    const { args, data } = this.#serviceArguments(flags);
+    const child = this.#spawn(args, { env });
     let log = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => (log = (log + text).slice(-LOG_LENGTH)));
     let isStopped = false;
@@ -159,14 +182,23 @@ export class Scratch implements AsyncDisposable {
       stdout += text;
       if (stdout.includes('\n')) break;
     }
-    const { url, key, pid } = JSON.parse(stdout) as { url?: string; key: string; pid: number };
-    if (url === undefined) throw new Error(`\`farwharf serve\` did not start: ${stdout}`);
-    const stop = async (): Promise<number | null> => {
+    const service = this.#started(stdout, data, async () => {
       isStopped = true;
       if (child.exitCode === null && child.kill('SIGTERM')) await once(child, 'exit');
       return child.exitCode;
-    };
-    const service = { url, key, pid, data, env: { FARWHARF_REMOTE_HOST: url, FARWHARF_API_KEY: key }, stop };
+    });
+    return { ...service, pid: child.pid ?? 0 };
+  }
+
+  #serviceArguments(flags: readonly string[]): { readonly args: readonly string[]; readonly data: string } {
+    const data = join(this.root, `service-${this.#services.length}`);
+    return { args: ['serve', '--port', '0', '--data', data, '--json', ...flags], data };
+  }
+
+  #started(stdout: string, data: string, stop: Service['stop']): Service {
+    const { url, key } = JSON.parse(stdout) as { url?: string; key: string };
+    if (url === undefined) throw new Error(`\`farwharf serve\` did not start: ${stdout}`);
+    const service = { url, key, data, env: { FARWHARF_REMOTE_HOST: url, FARWHARF_API_KEY: key }, stop };
     this.#services.push(service);
     return service;
   }
@@ -214,12 +246,16 @@ export class Scratch implements AsyncDisposable {
 export interface Service {
   readonly url: string;
   readonly key: string;
-  readonly pid: number;
   readonly data: string;
   /** What makes the command use this service. */
   readonly env: Readonly<Record<string, string>>;
-  /** SIGTERM; gives the exit status. */
+  /** Stops it as SIGTERM does; gives the exit status. */
   stop(): Promise<number | null>;
+}
+
+/** A service in a process of its own, which can be sent signals. */
+export interface SignalledService extends Service {
+  readonly pid: number;
 }
 
 /** A service that answers as one test wants it. */

@@ -131,7 +131,7 @@ test('farwharf serve --log writes lines of JSON, and after a rename and SIGHUP c
   const config = join(scratch.root, 'service.toml');
   writeFileSync(config, '[log]\nformat = "json"\n');
   const file = join(scratch.root, 'log', 'service.log');
-  const service = await scratch.serve(['--config', config, '--log', file]);
+  const service = await scratch.serveAsProcess(['--config', config, '--log', file]);
   let count = 0;
   const ask = async (): Promise<void> => {
     const headers = { authorization: `Bearer ${service.key}`, 'x-request-id': `request-${count++}` };

@@ -5,7 +5,7 @@ import { after, afterEach, before, suite, test } from 'node:test';
 import type { Locator } from 'playwright-core';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
 import { choose, runCommand, showNotification, WAIT_TIMEOUT_MS } from '../../../scripts/vscode/workbench.ts';
-import { Scratch, type Service } from '../../service/commandLine.ts';
+import { Scratch, type SignalledService } from '../../service/commandLine.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 import { filesWith, processesWith } from '../support/keySearch.ts';
 import { FIRST_LINE, type GatedWorkspace, SCRIPT, writeGatedWorkspace } from '../support/workspace.ts';
@@ -13,14 +13,14 @@ import { FIRST_LINE, type GatedWorkspace, SCRIPT, writeGatedWorkspace } from '..
 suite('signing in', () => {
   let window: Window;
   let scratch: Scratch;
-  let service: Service;
+  let service: SignalledService;
   let workspace: GatedWorkspace;
 
   before(async () => {
     scratch = await Scratch.create();
     const config = join(scratch.root, 'service.json');
     await writeFile(config, JSON.stringify({ process: { isolation: 'none' } })); // its job waits for a file in /tmp
-    service = await scratch.serve(['--config', config]);
+    service = await scratch.serveAsProcess(['--config', config]);
     window = await openWindow({
       name: 'signing in',
       prepare: async (folder, place) => {
