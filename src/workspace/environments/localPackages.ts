@@ -1,5 +1,6 @@
 import { dirname, join, normalize } from 'node:path/posix';
 import { AppError } from '../../core/errors.ts';
+import { withoutUserinfo } from '../../core/redact.ts';
 import { fieldOf, numberField, tryParseJson, textField } from '../../core/jsonFields.ts';
 
 // The first one that lists where each package comes from.
@@ -67,11 +68,22 @@ export function localRenvPackages(text: string): readonly LocalPackage[] {
   });
 }
 
+const LOCAL_ENTRY = /^(?:-[erc]\b|--(?:editable|requirement|constraint)\b|\.|\/|file:|[\w.-]+\s*@\s*file:)/;
+
 /** The first entry of an environment.yml that pip installs from the folder, or reads from one of its files. */
 export function localCondaPackage(text: string): string | undefined {
-  return /^\s*-\s*["']?((?:-[erc]\b|--(?:editable|requirement|constraint)\b|\.|\/|file:|[\w.-]+\s*@\s*file:).*?)["']?\s*$/m.exec(
-    text,
-  )?.[1];
+  // Line by line, because a pattern for all lines would try each empty line anew.
+  for (const line of text.split('\n')) {
+    const item = line.trim();
+    const entry = item.startsWith('-')
+      ? item
+          .slice(1)
+          .trim()
+          .replaceAll(/^["']|["']$/g, '')
+      : '';
+    if (LOCAL_ENTRY.test(entry)) return withoutUserinfo(entry);
+  }
+  return undefined;
 }
 
 /** @throws AppError `bad-input` for a package outside of the folder, which no job has. @param lock the path of the lock file. */

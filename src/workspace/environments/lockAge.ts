@@ -1,4 +1,5 @@
 import { AppError } from '../../core/errors.ts';
+import { withoutUserinfo } from '../../core/redact.ts';
 import { textField, tryParseJson } from '../../core/jsonFields.ts';
 import { isProject } from './lockedRequirements.ts';
 import type { PackageFile } from './packageFile.ts';
@@ -27,7 +28,7 @@ const REQUIREMENT = /^\s*([A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\
 export function checkLockAge(format: ProjectLock, lock: PackageFile, project: PackageFile): void {
   const lacking = READERS[format](lock, project);
   if (lacking === undefined) return;
-  const message = `${lock.path} does not fit ${project.path}, which asks for ${lacking}. Run ${RELOCK[format]}, then submit again.`;
+  const message = `${lock.path} does not fit ${project.path}, which asks for ${withoutUserinfo(lacking)}. Run ${RELOCK[format]}, then submit again.`;
   throw new AppError('bad-input', message);
 }
 

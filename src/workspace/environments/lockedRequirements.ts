@@ -14,7 +14,8 @@ const VERSION = /^[\w.!+*-]+$/;
 const HASH = /^(?:sha256|sha384|sha512):[0-9a-f]+$/;
 // Where a blank and a dash follow, pip reads options of the line.
 const MARKER = /^(?!.*\s-)[^\\#\r\n]+$/;
-const MAX_STEPS = 100_000;
+// A lock file with a thousand packages takes some tens of thousands.
+const MAX_STEPS = 2_000_000;
 
 interface Pin {
   readonly name: string;
@@ -174,16 +175,16 @@ function reach(
   follow(first, new Set());
   let steps = 0;
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    steps += 1;
-    if (steps > MAX_STEPS) throw needsTool(path, 'it has too many conditions');
     const { edge, given } = next;
+    const named = byName.get(nameOf(edge)) ?? [];
+    const known = named.reduce<number>((sum, each) => sum + (reached.get(each)?.length ?? 0), 0);
+    steps += 1 + named.length + (1 + known) * (1 + given.size);
+    if (steps > MAX_STEPS) throw needsTool(path, 'it has too many conditions');
     const marker = textField(edge, 'marker');
     if (marker !== undefined && /\bextra\b/.test(marker)) throw needsTool(path, 'it has conflicting extras');
     const met: Conjunction = marker === undefined ? given : new Set([...given, marker]);
     const version = textField(edge, 'version');
-    const targets = (byName.get(nameOf(edge)) ?? []).filter(
-      (each) => version === undefined || textField(each, 'version') === version,
-    );
+    const targets = named.filter((each) => version === undefined || textField(each, 'version') === version);
     for (const target of targets) {
       if (add(reached, target, met)) follow(tomlList(target, 'dependencies'), met);
       for (const extra of tomlTexts(edge, 'extra') ?? []) {

@@ -7,7 +7,7 @@ import { formatBytes } from '../../core/text/format.ts';
 import { readNamedFile } from '../../core/files/namedFile.ts';
 
 /** Lock files of large projects have a few megabytes. */
-const MAX_BYTES = 32e6;
+export const MAX_PACKAGE_BYTES = 32e6;
 
 /** A file that decides which packages are installed. */
 export interface PackageFile {
@@ -29,12 +29,12 @@ export async function readPackageFile(root: string, path: string): Promise<Packa
     real !== undefined && pathInside(await realpath(root), real) !== undefined ? await stat(real) : undefined;
   if (real === undefined || stats?.isFile() !== true)
     throw new AppError('missing', `The folder has no ${path}. Add it or correct "requirements", then submit again.`);
-  if (stats.size > MAX_BYTES) {
-    const message = `${path} has ${formatBytes(stats.size)}, and lists of packages may have at most ${formatBytes(MAX_BYTES)}.`;
+  if (stats.size > MAX_PACKAGE_BYTES) {
+    const message = `${path} has ${formatBytes(stats.size)}, and lists of packages may have at most ${formatBytes(MAX_PACKAGE_BYTES)}.`;
     throw new AppError('bad-input', message);
   }
   return {
     path: normalize(path).replaceAll('\\', '/'),
-    text: withoutByteOrderMark(await readNamedFile(real, { name: path, maxBytes: MAX_BYTES })),
+    text: withoutByteOrderMark(await readNamedFile(real, { name: path, maxBytes: MAX_PACKAGE_BYTES })),
   };
 }

@@ -11,6 +11,7 @@ import {
   pipRequirements,
   readPackageList,
 } from '../../../../src/workspace/environments/packageList.ts';
+import { findSecretInBytes } from '../../../../src/workspace/secrets/secretScanner.ts';
 import { temporaryFolder } from '../temporaryFolder.ts';
 
 const HASH = `sha256:${'a'.repeat(64)}`;
@@ -369,5 +370,80 @@ test('a lock file of 100 MB is refused without reading it, and none is read in m
       const { user } = process.cpuUsage(startedAt);
       assert.ok(user < 5e6, `${name} of ${JSON.stringify(text)} took ${user / 1e6} s`);
     }
+  }
+});
+
+test('passwords in the addresses of packages are secrets, and no refusal prints them', async (t) => {
+  const address = ['https', '//ada:s3cr3tT0ken9@pypi.ada-corp.net/simple'].join(':');
+  const lines = {
+    'uv.lock': `source = { registry = "${address}" }`,
+    'poetry.lock': `url = "${address}"`,
+    'pylock.toml': `index = "${address}"`,
+    'package-lock.json': `"resolved": "${address}/a-1.0.0.tgz",`,
+    'requirements.txt': `--extra-index-url ${address}`,
+  };
+  for (const [name, line] of Object.entries(lines)) {
+    assert.equal(findSecretInBytes(Buffer.from(`# ${name}\n${line}\n`)), 'password in an address', name);
+  }
+
+  const refusals = [
+    await listOf(t, 'uv.lock', {
+      'pyproject.toml': `[project]\nname = "demo"\ndependencies = ["other @ git+${address}"]\n`,
+      'uv.lock': UV_LOCK,
+    }),
+    await listOf(t, 'package-lock.json', {
+      'package.json': JSON.stringify({ dependencies: { other: `git+${address}` } }),
+      'package-lock.json': NPM({}),
+    }),
+  ];
+  for (const list of refusals) {
+    assert.throws(
+      () => checkPackageList(list),
+      ({ message }: Error) => message.includes('other') && !message.includes('s3cr3t'),
+    );
+  }
+  const local = await Promise.all([
+    listOf(t, 'requirements.txt', { 'requirements.txt': `-e git+${address}` }),
+    listOf(t, 'environment.yml', { 'environment.yml': `dependencies:\n- pip:\n  - -e git+${address}\n` }),
+  ]);
+  for (const { localPackage = '' } of local) assert.match(localPackage, /^-e git\+https:\/\/\[redacted\]@pypi/);
+});
+
+// These took minutes or more, on the machine of the user and on that of the service.
+test('hostile lists of packages are read in a pass', { timeout: 120_000 }, async (t) => {
+  const SPACES = ' '.repeat(100_000);
+  const pip = await listOf(t, 'requirements.txt', { 'requirements.txt': `a${SPACES}b\n`.repeat(10) });
+  assert.equal(pip.localPackage, undefined);
+  const texts = [`dependencies:${'\n'.repeat(1_000_000)}`, `dependencies:\n- .${SPACES}x\n`];
+  const conda = await Promise.all(texts.map((text) => listOf(t, 'environment.yml', { 'environment.yml': text })));
+  assert.deepEqual(
+    conda.map(({ localPackage }) => localPackage?.length),
+    [undefined, SPACES.length + 2],
+  );
+
+  const include = '-r a.txt\n'.repeat(200_000);
+  const many = await listOf(t, 'requirements.txt', { 'requirements.txt': include, 'a.txt': '-r requirements.txt\n' });
+  assert.deepEqual(
+    many.files.map(({ path }) => path),
+    ['requirements.txt', 'a.txt'],
+  );
+  const names = Array.from({ length: 7 }, (_, index) => `${index}.txt`);
+  const large = Object.fromEntries(names.map((name) => [name, '#'.repeat(5_000_000)]));
+  const all = names.map((name) => `-r ${name}\n`).join('');
+  await assert.rejects(listOf(t, 'requirements.txt', { ...large, 'requirements.txt': all }), {
+    code: 'bad-input',
+    message: /requirements\.txt and what it includes have more than 32\.0 MB/,
+  });
+
+  const entry = (name: string, next: string): string =>
+    `[[package]]\nname = "${name}"\nversion = "1"\nsource = { registry = "https://pypi.org/simple" }\n` +
+    `dependencies = [{ name = "${next}", marker = "os_name == '${next}${name}'" }]\nsdist = { hash = "${HASH}" }\n`;
+  const root = `version = 1\n[[package]]\nname = "demo"\nversion = "1"\nsource = { virtual = "." }\n`;
+  const start = `${root}dependencies = [{ name = "p0" }]\n`;
+  const chain = Array.from({ length: 2_500 }, (_, index) => entry(`p${index}`, `p${index + 1}`));
+  const twins = Array.from({ length: 2_500 }, () => entry('p0', 'p0'));
+  for (const packages of [chain, twins]) {
+    const files = { 'pyproject.toml': '[project]\nname = "demo"\n', 'uv.lock': start + packages.join('') };
+    await assert.rejects(linesOf(t, 'uv.lock', files), { code: 'bad-input', message: /it has too many conditions$/ });
   }
 });
