@@ -40,9 +40,6 @@ name = "paid"
 credits_per_minute = 0.1
 `;
 
-// A window waits most of the time: for VS Code, for a job, for a person's next key.
-const WINDOWS_AT_ONCE = 2;
-
 const counts = new Counts();
 const reports = new PartReports((text) => void process.stdout.write(text));
 
@@ -52,15 +49,14 @@ if (!flags.packed) {
   build('--tests');
   await packExtension();
 }
-// The windows do not keep all cores busy, and neither do the others, each of which is one window.
-await Promise.all([
-  part('window', 'The packed extension in its window', (report) => runWindow('ui', WINDOWS_AT_ONCE, report)),
-  part('suites', 'Suites in the extension host', (report) => runSuites(SUITES, report))
-    .then(() => part('network', 'The extension host behind a proxy', runBehindProxy))
-    .then(() =>
-      part('ssh', 'The main job in its window, on machines over SSH', (report) => runWindow('ssh', 1, report)),
-    ),
-]);
+// Three windows keep two cores busy. The others are one window at a time, and another file's takes its place when they are done.
+const others = part('suites', 'Suites in the extension host', (report) => runSuites(SUITES, report))
+  .then(() => part('network', 'The extension host behind a proxy', runBehindProxy))
+  .then(() => part('ssh', 'The main job in its window, on machines over SSH', (report) => runWindows('ssh', report)));
+await part('window', 'The packed extension in its window', (report) =>
+  runWindows('ui', report, [Promise.resolve(), Promise.resolve(), others]),
+);
+await others;
 process.stdout.write(`\n${summary(counts)}\n`);
 process.exitCode = counts.failed > 0 ? 1 : 0;
 
@@ -149,13 +145,27 @@ async function runSuite(
     throw new Error(`VS Code says that the suite '${suite}' failed.`);
 }
 
-/** The tests of the window run in processes of their own, as `node --test` runs them. */
-async function runWindow(folder: string, concurrency: number, report: PartReport): Promise<void> {
+/**
+ * The tests of windows run in processes of their own, as `node --test` runs them, one file after the other.
+ *
+ * @param starts when to begin with that; each of them takes the next file that none has begun.
+ */
+async function runWindows(
+  folder: string,
+  report: PartReport,
+  starts: readonly Promise<void>[] = [Promise.resolve()],
+): Promise<void> {
   await installCodeServer(logOf(report));
   await findChromium(logOf(report));
-  const pattern = `test/host/${folder}/*.test.ts`;
-  const files = await Array.fromAsync(glob(pattern, { cwd: ROOT }), (file) => join(ROOT, file));
-  for await (const event of runTestFiles({ files, concurrency, grep: flags.grep })) printEvent(event, report);
+  const files = await Array.fromAsync(glob(`test/host/${folder}/*.test.ts`, { cwd: ROOT }));
+  const next = files.toSorted().values();
+  const runFiles = async (): Promise<void> => {
+    for (const file of next) {
+      const events = runTestFiles({ files: [join(ROOT, file)], concurrency: 1, grep: flags.grep });
+      for await (const event of events) printEvent(event, report);
+    }
+  };
+  await Promise.all(starts.map((start) => start.then(runFiles)));
 }
 
 function logOf({ print }: PartReport): (line: string) => void {
