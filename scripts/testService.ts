@@ -8,7 +8,8 @@ import { reportTestFiles } from './testing/report.ts';
 // Most of them wait for a service, a job or a clock.
 const AT_ONCE = 8;
 /** Files that take longest, and must not start last. */
-const LONGEST = /^test\/service\/(agent|isolatedJobs|loginNode|machine|manyResults|slurm)/;
+const LONGEST =
+  /^test\/service\/(agent|isolatedJobs|loginNode|machine|package|restart|retention|server|slurm|stray|virtual)/;
 
 const root = join(import.meta.dirname, '..');
 const { values: flags, positionals: names } = parseArgs({
