@@ -281,7 +281,7 @@ test('a sweep of commands has the parameters in its words, and a script for each
       drafts.map(({ commandScript }) => commandScript),
       scripts,
     );
-    assert.equal(drafts[1]?.script, "python train.py '--lr=2' 'a b'");
+    assert.equal(drafts[1]?.script, "python train.py --lr=2 'a b'");
   }
 });
 
