@@ -138,22 +138,11 @@ export class GpuFinder {
     return {};
   }
 
-  /** AMD's driver describes each processor and each GPU in a folder, in the order of their numbers. */
   #amd(): readonly Gpu[] {
-    const folder = join(this.#places.sys, 'class/kfd/kfd/topology/nodes');
-    const nodes = namesIn(folder).toSorted((one, other) => Number(one) - Number(other));
-    const gpus = nodes.flatMap((node) => {
-      const text = textOf(join(folder, node, 'properties'));
-      const number = (name: string): string => new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1] ?? '0';
-      return number('simd_count') === '0' ? [] : [{ minor: number('drm_render_minor'), unique: number('unique_id') }];
-    });
-    return gpus.map(({ minor, unique }, index) => {
-      const uuid = unique === '0' ? undefined : `GPU-${BigInt(unique).toString(16).padStart(16, '0')}`;
-      const render = `renderD${minor}`;
+    return amdGpus(this.#places.sys).map(({ id, index, uuid, render }) => {
       const drm = namesIn(join(this.#places.sys, 'class/drm', render, 'device/drm'));
       const own = [...new Set([render, ...drm])].map((name) => join('dri', name));
-      const id = uuid ?? `amd-${minor}`;
-      return { id, lock: id, vendor: 'amd', index: String(index), uuid, nodes: this.#nodesNamed(...own) };
+      return { id, lock: id, vendor: 'amd', index, uuid, nodes: this.#nodesNamed(...own) };
     });
   }
 
@@ -170,6 +159,27 @@ export class GpuFinder {
     const amd = vendors.has('amd') || vendors.has(undefined) ? ['kfd'] : [];
     return this.#nodesNamed(...nvidia.filter((name) => !NODE_OF_ONE.test(name)), ...amd);
   }
+}
+
+/** A GPU of AMD. */
+interface AmdGpu extends Pick<Gpu, 'id' | 'index' | 'uuid'> {
+  /** The name of its node in /dev/dri. */
+  readonly render: string;
+}
+
+/** AMD's driver describes each processor and each GPU in a folder, in the order of their numbers. @param sys `/sys`. */
+export function amdGpus(sys: string): readonly AmdGpu[] {
+  const folder = join(sys, 'class/kfd/kfd/topology/nodes');
+  const nodes = namesIn(folder).toSorted((one, other) => Number(one) - Number(other));
+  const gpus = nodes.flatMap((node) => {
+    const text = textOf(join(folder, node, 'properties'));
+    const number = (name: string): string => new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1] ?? '0';
+    return number('simd_count') === '0' ? [] : [{ minor: number('drm_render_minor'), unique: number('unique_id') }];
+  });
+  return gpus.map(({ minor, unique }, index) => {
+    const uuid = unique === '0' ? undefined : `GPU-${BigInt(unique).toString(16).padStart(16, '0')}`;
+    return { id: uuid ?? `amd-${minor}`, index: String(index), uuid, render: `renderD${minor}` };
+  });
 }
 
 /** Those of the GPUs that a variable names, by number, by UUID or by its beginning; all of them without the variable. */

@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Confinement } from '../../jobFiles/confinement.ts';
 import type { UsageEventData } from '../../../remote/protocol/schemas.ts';
 import { UsageMeter } from './usageMeter.ts';
 import { findProgram } from '../../../core/processes/findProgram.ts';
+import { readText } from '../../../core/processes/procfs.ts';
+import { amdGpus, type Gpu } from '../../placement/gpus.ts';
 
 // Jobs that are shorter have no reports.
 const FIRST_PERIOD_MS = 2_000;
@@ -43,7 +46,7 @@ export async function sampleUsage(
   if (process.platform !== 'linux') return;
   const now = (): number => performance.now();
   const meter = new UsageMeter(root, confinement?.cgroup ?? null, now());
-  const gpus = new GpuMeter(process.env, COST_SHARE, confinement?.gpus?.ids);
+  const gpus = new GpuMeter({ env: process.env, costShare: COST_SHARE, own: confinement?.gpus?.ids });
   const send = (): void => report({ at: new Date().toISOString(), ...meter.take(), ...gpus.latest });
   let reports = 0;
   while (!signal.aborted) {
@@ -64,21 +67,40 @@ export async function sampleUsage(
   if (reports > 0 && meter.elapsedMs > 0) send();
 }
 
+export interface GpuMeterOptions {
+  readonly env: NodeJS.ProcessEnv;
+  /** The part of a core that `nvidia-smi` may use. */
+  readonly costShare: number;
+  /** The GPUs that are reserved for the job, by number or UUID. */
+  readonly own?: readonly string[] | undefined;
+  /** Where AMD's driver measures. */
+  readonly sys?: string;
+}
+
 /**
- * Queries `nvidia-smi`, if the machine has it, about the job's own GPUs, those in `CUDA_VISIBLE_DEVICES`, or all of them. Other programs
- * that use the same GPUs are included.
+ * Measures the job's own GPUs, or else those of NVIDIA in `CUDA_VISIBLE_DEVICES` and all of AMD. NVIDIA's are measured by `nvidia-smi`, AMD's
+ * by their driver, in files. Other programs that use the same GPUs are included.
  */
 export class GpuMeter {
   readonly #program: string | undefined;
   readonly #options: readonly string[];
+  readonly #amd: readonly AmdDevice[];
   readonly #costShare: number;
   #latest: GpuUsage = {};
   #next = 0;
 
-  /** @param costShare the part of a core that the program may use. @param own the GPUs that are reserved for the job. */
-  constructor(env: NodeJS.ProcessEnv, costShare: number, own?: readonly string[]) {
-    this.#program = own?.length === 0 ? undefined : findProgram('nvidia-smi', env['PATH'] ?? '');
-    const visible = own?.join(',') ?? env['CUDA_VISIBLE_DEVICES'];
+  constructor({ env, costShare, own, sys = '/sys' }: GpuMeterOptions) {
+    const program = findProgram('nvidia-smi', env['PATH'] ?? '');
+    // Numbers are those of NVIDIA's where there are some.
+    const namesOf = ({ id, index }: Pick<Gpu, 'id' | 'index'>): readonly string[] =>
+      program === undefined ? [id, index] : [id];
+    const isOwn = (device: Pick<Gpu, 'id' | 'index'>): boolean =>
+      own === undefined || namesOf(device).some((name) => own.includes(name));
+    const amd = amdGpus(sys).filter(isOwn);
+    this.#amd = amd.map(({ id, index, render }) => ({ id, index, folder: join(sys, 'class/drm', render, 'device') }));
+    const others = own?.filter((name) => !amd.some((device) => namesOf(device).includes(name)));
+    this.#program = others?.length === 0 ? undefined : program;
+    const visible = others?.join(',') ?? env['CUDA_VISIBLE_DEVICES'];
     this.#options = visible ? ['-i', visible, ...QUERY] : QUERY;
     this.#costShare = costShare;
   }
@@ -91,28 +113,48 @@ export class GpuMeter {
   /** Measures, unless the last measurement was too slow to repeat it now. */
   async look(now: () => number, signal: AbortSignal): Promise<void> {
     const started = now();
-    if (this.#program === undefined || started < this.#next) return;
+    if ((this.#program === undefined && this.#amd.length === 0) || started < this.#next) return;
     this.#next = Number.POSITIVE_INFINITY;
-    this.#latest = await promisify(execFile)(this.#program, this.#options, { timeout: TIMEOUT_MS, signal })
-      .then(({ stdout }) => readAnswer(stdout))
-      .catch(() => ({}));
+    const nvidia = this.#program === undefined ? [] : await askNvidia(this.#program, this.#options, signal);
+    this.#latest = usageOf([...nvidia, ...this.#amd.flatMap(readAmd)]);
     this.#next = now() + Math.max(MIN_PAUSE_MS, (now() - started) / this.#costShare);
   }
 }
 
+interface AmdDevice extends Pick<Gpu, 'id' | 'index'> {
+  readonly folder: string;
+}
+
+type DeviceUsage = NonNullable<UsageEventData['gpu_devices']>[number];
+
 /** Lines like `0, 93, 20480`: its number, per cent and mebibytes. A GPU that does not measure them says `[N/A]`. */
-function readAnswer(answer: string): GpuUsage {
-  const devices = [...answer.matchAll(/^\s*(\d+)\s*,\s*([\d.]+)\s*,\s*([\d.]+)\s*$/gm)].map(
+async function askNvidia(
+  program: string,
+  options: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly DeviceUsage[]> {
+  const answer = await promisify(execFile)(program, options, { timeout: TIMEOUT_MS, signal }).catch(() => undefined);
+  return [...(answer?.stdout ?? '').matchAll(/^\s*(\d+)\s*,\s*([\d.]+)\s*,\s*([\d.]+)\s*$/gm)].map(
     ([, gpu = '', used, memory]) => ({
       gpu,
       used: Number(used) / 100,
       memory_bytes: Math.round(Number(memory) * MEBIBYTE),
     }),
   );
+}
+
+/** Per cent and bytes, in a file each (the kernel's `Documentation/gpu/amdgpu/thermal.rst` and `driver-misc.rst`). */
+function readAmd({ index, folder }: AmdDevice): readonly DeviceUsage[] {
+  const [used, memory] = ['gpu_busy_percent', 'mem_info_vram_used'].map((name) => readText(join(folder, name)).trim());
+  if (!used || !memory) return [];
+  return [{ gpu: index, used: Number(used) / 100, memory_bytes: Number(memory) }];
+}
+
+function usageOf(devices: readonly DeviceUsage[]): GpuUsage {
   if (devices.length === 0) return {};
   return {
     gpus: Number(devices.reduce((sum, { used }) => sum + used, 0).toFixed(3)),
     gpu_memory_bytes: devices.reduce((sum, { memory_bytes: bytes }) => sum + bytes, 0),
-    ...(devices.length > 1 && { gpu_devices: devices }),
+    ...(devices.length > 1 && { gpu_devices: [...devices] }),
   };
 }

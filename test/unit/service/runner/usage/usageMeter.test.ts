@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -107,7 +107,8 @@ test('GPUs are measured if the machine has nvidia-smi, and those that measure no
   const folder = await mkdtemp(join(tmpdir(), 'farwharf-gpu-'));
   t.after(() => rm(folder, { recursive: true }));
   const { signal } = new AbortController();
-  const without = new GpuMeter({ PATH: folder }, 1);
+  const visible = { PATH: folder, CUDA_VISIBLE_DEVICES: '0,1,2' };
+  const without = new GpuMeter({ env: { PATH: folder }, costShare: 1, sys: folder });
   await without.look(() => 0, signal);
   assert.deepEqual(without.latest, {});
   const program = join(folder, 'nvidia-smi');
@@ -116,7 +117,7 @@ test('GPUs are measured if the machine has nvidia-smi, and those that measure no
     `#!/bin/sh\n[ "$1 $2" = "-i 0,1,2" ] && printf '0, 93, 20480\\n1, 7, 1024\\n2, [N/A], [N/A]\\n'\n`,
   );
   await chmod(program, 0o755);
-  const meter = new GpuMeter({ PATH: folder, CUDA_VISIBLE_DEVICES: '0,1,2' }, 1);
+  const meter = new GpuMeter({ env: visible, costShare: 1, sys: folder });
   await meter.look(() => 0, signal);
   assert.deepEqual(meter.latest, {
     gpus: 1,
@@ -126,10 +127,15 @@ test('GPUs are measured if the machine has nvidia-smi, and those that measure no
       { gpu: '1', used: 0.07, memory_bytes: 1_024 * 2 ** 20 },
     ],
   });
-  const own = new GpuMeter({ PATH: folder, CUDA_VISIBLE_DEVICES: '7' }, 1, ['0', '1', '2']);
+  const own = new GpuMeter({
+    env: { ...visible, CUDA_VISIBLE_DEVICES: '7' },
+    costShare: 1,
+    own: ['0', '1', '2'],
+    sys: folder,
+  });
   await own.look(() => 0, signal);
   assert.equal(own.latest.gpus, 1, 'those that are reserved for the job');
-  const none = new GpuMeter({ PATH: folder, CUDA_VISIBLE_DEVICES: '0,1,2' }, 1, []);
+  const none = new GpuMeter({ env: visible, costShare: 1, own: [], sys: folder });
   await none.look(() => 0, signal);
   assert.deepEqual(none.latest, {});
   await writeFile(program, 'exit 1');
@@ -137,6 +143,42 @@ test('GPUs are measured if the machine has nvidia-smi, and those that measure no
   assert.equal(meter.latest.gpus, 1, 'it is not asked again so soon');
   await meter.look(() => 6_000, signal);
   assert.deepEqual(meter.latest, {});
+});
+
+test("AMD's GPUs are measured by their driver, those of the job only, beside NVIDIA's", { skip }, async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'farwharf-gpu-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const write = async (path: string, text: string): Promise<void> => {
+    await mkdir(join(folder, path, '..'), { recursive: true });
+    await writeFile(join(folder, path), text, { mode: 0o755 });
+  };
+  for (const [index, unique] of [4_660, 22_136, 0].entries()) {
+    const properties = `simd_count 304\ndrm_render_minor ${128 + index}\nunique_id ${unique}\n`;
+    await write(`class/kfd/kfd/topology/nodes/${index}/properties`, properties);
+    await write(`class/drm/renderD${128 + index}/device/gpu_busy_percent`, `${index}0\n`);
+    await write(`class/drm/renderD${128 + index}/device/mem_info_vram_used`, `${index}000000\n`);
+  }
+  const { signal } = new AbortController();
+  const measure = async (own?: readonly string[]): Promise<unknown> => {
+    const meter = new GpuMeter({ env: { PATH: join(folder, 'bin') }, costShare: 1, own, sys: folder });
+    await meter.look(() => 0, signal);
+    return meter.latest;
+  };
+  const [first, second, third] = [0, 1, 2].map((index) => ({
+    gpu: String(index),
+    used: index / 10,
+    memory_bytes: index * 1_000_000,
+  }));
+  assert.deepEqual(await measure(), { gpus: 0.3, gpu_memory_bytes: 3_000_000, gpu_devices: [first, second, third] });
+  assert.deepEqual(await measure(['GPU-0000000000005678']), { gpus: 0.1, gpu_memory_bytes: 1_000_000 });
+  assert.deepEqual(await measure(['1', '2']), { gpus: 0.3, gpu_memory_bytes: 3_000_000, gpu_devices: [second, third] });
+  assert.deepEqual(await measure([]), {});
+  await write('bin/nvidia-smi', `#!/bin/sh\n[ "$1 $2" = "-i 1" ] && echo '1, 50, 1024'\n`);
+  assert.deepEqual(await measure(['1', 'amd-130']), {
+    gpus: 0.7,
+    gpu_memory_bytes: 2_000_000 + 2 ** 30,
+    gpu_devices: [{ gpu: '1', used: 0.5, memory_bytes: 2 ** 30 }, third],
+  });
 });
 
 test('threads that are ready but have no core wait, and those that sleep do not', { skip }, async (t) => {
