@@ -27,6 +27,8 @@ const common = {
   sourcemap: watch ? 'inline' : false,
   legalComments: 'none', // they are in thirdPartyLicenses.txt
   metafile: true,
+  // `ws` would require packages with machine code.
+  define: { 'process.env.WS_NO_BUFFER_UTIL': '"1"', 'process.env.WS_NO_UTF_8_VALIDATE': '"1"' },
   logLevel: watch ? 'info' : 'warning',
 };
 
@@ -303,6 +305,14 @@ const configurations = [
     plugins: [localisedByVSCode, compiledKernels, nativeWebStreams, sharedChatModel, featuresAreLoaded, asCommonJs],
   },
   programs,
+  // Runs in the sandboxes of jobs, which see this file and nothing else of ours.
+  {
+    ...common,
+    outdir: 'dist',
+    outExtension: { '.js': '.mjs' },
+    format: 'esm',
+    entryPoints: { sandboxTunnel: 'src/service/runner/tunnel/sandboxTunnel.ts' },
+  },
   // For flows in folders without zod. On its own: together with the others, each would load all of zod.
   {
     ...common,

@@ -46,7 +46,12 @@ async function sample(
   const ended = new AbortController();
   const before = process.cpuUsage();
   const started = performance.now();
-  const sampling = sampleUsage(job.pid ?? 0, undefined, (usage) => reports.push(usage), ended.signal);
+  const sampling = sampleUsage(
+    () => [job.pid ?? 0],
+    undefined,
+    (usage) => reports.push(usage),
+    ended.signal,
+  );
   await sleep(1000 * SECONDS);
   ended.abort();
   await sampling;

@@ -32,6 +32,7 @@ const REQUIRED = [
   'dist/cli.mjs',
   'dist/askpass.mjs',
   'dist/jobRunner.mjs',
+  'dist/sandboxTunnel.mjs',
   'dist/machineService.mjs',
   'dist/machineService.json',
   'dist/indexWorker.mjs',

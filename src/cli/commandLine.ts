@@ -88,7 +88,7 @@ export async function runProgram(
     env,
   });
   let exit: number = EXIT.done;
-  const { signal, onHangup } = interrupt;
+  const { signal, onHangup, onSignal } = interrupt;
   const outputSignal = AbortSignal.any([signal, terminal.stdio.closed]);
   const files = locateProgramFiles(entry);
   const program = describeProgram(files, terminal, async ({ remote, isService }, work) => {
@@ -101,6 +101,7 @@ export async function runProgram(
       signal,
       outputSignal,
       onHangup,
+      onSignal,
       program: files,
     };
     if (!isService) await recoverInterrupted(context);

@@ -58,9 +58,14 @@ function listenForInterrupt(): Interrupt {
   const controller = new AbortController();
   let exit: number | undefined;
   let hangup: (() => void) | undefined;
+  let passOn: ((name: 'SIGINT' | 'SIGTERM') => void) | undefined;
   const onSignal = (name: NodeJS.Signals): void => {
     if (name === 'SIGHUP' && hangup !== undefined) {
       hangup();
+      return;
+    }
+    if ((name === 'SIGINT' || name === 'SIGTERM') && passOn !== undefined) {
+      passOn(name);
       return;
     }
     // A terminal that closes may send SIGHUP twice, from the shell and from the system, so it never stops the process immediately.
@@ -73,6 +78,10 @@ function listenForInterrupt(): Interrupt {
     signal: controller.signal,
     get exit() {
       return exit;
+    },
+    onSignal: (listener) => {
+      passOn = listener;
+      return { dispose: () => (passOn = undefined) };
     },
     onHangup: (listener) => {
       hangup = listener;

@@ -30,6 +30,7 @@ import { type SlowResponseWatch, Transport } from './http/transport.ts';
 import { openUpload } from './transfers/openUpload.ts';
 import { limits, type RequestOptions, type TransferOptions } from './http/requestLimits.ts';
 import { AppError } from '../core/errors.ts';
+import type { JobTunnelClient } from './tunnel/jobTunnelClient.ts';
 
 export type { RequestOptions, TransferOptions } from './http/requestLimits.ts';
 export type { DownloadOptions } from './transfers/saveBody.ts';
@@ -261,6 +262,24 @@ export class RemoteClient implements AsyncDisposable {
         signal: AbortSignal.any([left, this.#closed.signal, ...(signal === undefined ? [] : [signal])]),
       }),
     );
+  }
+
+  /**
+   * Connects to a running job, for services with the feature `connect`. The tunnel is the caller's to dispose.
+   *
+   * @param options.timeout `read` limits the wait for the service's response, and not the tunnel. `signal` ends both.
+   */
+  async connectJob(jobId: string, options?: RequestOptions): Promise<JobTunnelClient> {
+    const path = `${jobPath(jobId)}/connect`;
+    const { readMs, signal } = limits(options, REQUEST_TIMEOUT);
+    const { JobTunnelClient, openWebSocket } = await import('./tunnel/jobTunnelClient.ts');
+    const socket = await this.#send(signal, (authorization) => {
+      const { url, agent, headers } = this.#transport.connection(path);
+      const call = { agent, headers: { ...headers, authorization }, timeoutMs: readMs };
+      return openWebSocket(url, call, (response) => checkedResponse(response, this.#redactor));
+    });
+    const ends = [this.#closed.signal, ...(signal === undefined ? [] : [signal])];
+    return new JobTunnelClient(socket, { host: this.host, signal: AbortSignal.any(ends) });
   }
 
   /** Saves the job's artifacts (.tar.gz) as the file `dest`, completely or not at all, and returns `dest`. */

@@ -219,6 +219,7 @@ export async function buildParts(
     connections,
     metrics: metrics && { source: metrics, token: config.metrics.token },
     hosts: isLoopbackAddress(host) && config.proxy === undefined ? () => server.hosts : undefined,
+    operator: currentOperator(process.env),
     page: operatorLinks && { links: operatorLinks, isSecure: config.tls !== undefined || config.proxy !== undefined },
     machineClasses,
   });

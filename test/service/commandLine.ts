@@ -125,7 +125,7 @@ export class Scratch implements AsyncDisposable {
     });
     const stdio = { stdin: Readable.from([]), stdout: stream('stdout'), stderr: stream('stderr') };
     const nothing = { dispose: () => {} };
-    const interrupt = { ...nothing, signal, exit: undefined, onHangup: () => nothing };
+    const interrupt = { ...nothing, signal, exit: undefined, onHangup: () => nothing, onSignal: () => nothing };
     const entry = built('cli.mjs'); // what it starts are the built programs
     const exit = await runProgram(args, { entry, env: this.#environment(env), cwd, stdio, interrupt });
     return { ...printed, exit };

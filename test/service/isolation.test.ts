@@ -130,6 +130,7 @@ const CASES: Readonly<Record<string, (setting: Setting) => Promise<void>>> = {
       answer(setting.stranger, 'GET', setting.path.replace(':id', job), { 'last-event-id': '1' });
     for (const job of setting.jobs) assert.deepEqual(await ask(job), await ask(NO_SUCH_JOB));
   },
+  'GET /v1/jobs/:id/connect': hidesJobs,
   'GET /v1/jobs/:id/artifacts': hidesJobs,
   'GET /v1/jobs/:id/artifacts/contents': hidesJobs,
   'POST /v1/jobs/:id/artifacts/contents': hidesJobs,

@@ -92,6 +92,7 @@ async function setUp(t: TestContext, account?: object) {
     signal,
     outputSignal: signal,
     onHangup: () => ({ dispose: () => {} }),
+    onSignal: () => ({ dispose: () => {} }),
     terminal: new Terminal({ isJson: true, stdout: silent, stderr: silent }),
     env: { ...env, FARWHARF_HOME: scratch.home },
     cwd,

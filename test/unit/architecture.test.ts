@@ -24,7 +24,7 @@ const LAYERS: Record<string, readonly string[]> = {
  */
 const FOLDERS: Record<string, string> = {
   core: '. text files processes rpc network',
-  remote: 'protocol http events transfers .',
+  remote: 'protocol http tunnel events transfers .',
   workspace: 'files scripts environments secrets git archive select pack extract notebooks results',
   retrieval: `
     chunks kernel/assembly kernel tokenizer segments search index semantic server .`,
@@ -37,7 +37,7 @@ const FOLDERS: Record<string, string> = {
     run/protocol run/loading run/start run/history run/testing run/evals run/child`,
   service: `
     store/database store/jobs store/accounts store config cgroups jobFiles folders executor contents placement runner/usage runner/environment
-    runner/program runner/output runner process slurm/batch slurm slurm/proposal health disk jobs streams http/access signIn
+    runner/program runner/output runner/tunnel runner process slurm/batch slurm slurm/proposal health disk jobs streams http/access signIn
     http/submit http/page http admin . machine`,
   cli: 'terminal command account jobs flows sweeps submit search admin mcp machines .',
   extension: `

@@ -70,7 +70,10 @@ export const ADD_KEY_FLAGS = {
   label: textFlag('--label <text>', 'purpose of the key'),
   expires: textFlag('--expires <when>', 'a day (2027-01-31), or a period from now (90d, 12h)'),
   budget: textFlag('--budget <credits>', 'limit on the total cost of all jobs of this key (default: none)'),
-  scope: textFlag('--scope <scopes>', 'only these uses, such as submit,read: submit, read, cancel (default: all)'),
+  scope: textFlag(
+    '--scope <scopes>',
+    'only these uses, such as submit,read: submit, read, cancel, secrets, connect (default: all)',
+  ),
   ...ADMIN_FLAGS,
 };
 export type AddKeyFlags = FlagValues<typeof ADD_KEY_FLAGS>;

@@ -7,7 +7,7 @@ import type { Disposable } from '../../core/processes/lifetime.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** Standard input, which may be a terminal. */
-export type InputStream = Readable & { readonly isTTY?: boolean };
+export type InputStream = Readable & { readonly isTTY?: boolean; setRawMode?(isRaw: boolean): unknown };
 
 /** The signals that stop a program. */
 export interface Interrupt extends Disposable {
@@ -15,12 +15,14 @@ export interface Interrupt extends Disposable {
   readonly signal: AbortSignal;
   /** The exit status after a signal: 128 plus its number, as in shells. Undefined before the first one. */
   readonly exit: number | undefined;
+  /** Calls the listener at each SIGINT and SIGTERM until disposed, in place of the abort. For verbs that pass signals on. */
+  readonly onSignal: (listener: (name: 'SIGINT' | 'SIGTERM') => void) => Disposable;
   /** Calls the listener at each SIGHUP until disposed, which otherwise stops the verb as Ctrl+C does. For services, which reload. */
   readonly onHangup: (listener: () => void) => Disposable;
 }
 
 /** What every verb receives. */
-export interface Context extends Pick<Interrupt, 'signal' | 'onHangup'> {
+export interface Context extends Pick<Interrupt, 'signal' | 'onHangup' | 'onSignal'> {
   readonly terminal: Terminal;
   readonly env: NodeJS.ProcessEnv;
   /** The folder that relative paths of the command line refer to. */

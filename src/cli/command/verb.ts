@@ -25,8 +25,8 @@ interface VerbDefinition<F extends Flags> extends Help {
   /** `<id>`, or with a description and choices an `Argument`. */
   readonly args?: readonly (string | Argument)[];
   readonly flags: F;
-  /** Whether `--` and a command may follow its arguments. */
-  readonly runsCommands?: boolean;
+  /** What it does with the command that may follow its arguments after `--`; absent if none may. */
+  readonly runsCommands?: string;
   /** More help, above the examples. */
   readonly notes?: string;
   /** Whether the verb runs a service. Services do not undo interrupted downloads, because nobody reads their output at startup. */
@@ -51,29 +51,30 @@ type Example = readonly [line: string, meaning: string];
 
 /** A verb from its definition: the flags that `load` receives have the types that `flags` declares. */
 export function defineVerb<const F extends Flags>(definition: VerbDefinition<F>): Verb {
-  const { args = [], flags, runsCommands = false, isService = false, load } = definition;
+  const { args = [], flags, runsCommands, isService = false, load } = definition;
   return {
     addTo: (parent, run) => {
       const command = describe(parent, definition, definition.notes);
       for (const arg of args) command.addArgument(typeof arg === 'string' ? new Argument(arg) : arg);
-      if (runsCommands) {
-        const shown = command.registeredArguments.map((argument) => `[${argument.name()}]`);
-        command.usage(['[options]', ...shown, '[-- COMMAND ARG…]'].join(' ')).argument('[command...]', COMMAND_HELP);
+      if (runsCommands !== undefined) {
+        const shown = command.registeredArguments.map((each) =>
+          each.required ? `<${each.name()}>` : `[${each.name()}]`,
+        );
+        const help = `after --: a program and its arguments, ${runsCommands}`;
+        command.usage(['[options]', ...shown, '[-- COMMAND ARG…]'].join(' ')).argument('[command...]', help);
       }
       for (const option of Object.values(flags).flatMap(({ options }) => options)) command.addOption(option);
       command.action(() => {
         const { remote } = command.optsWithGlobals<{ remote?: string }>();
         return run({ remote, isService }, async (context) => {
           const work = await load();
-          const [argument = '', ...rest] = runsCommands ? withCommand(command) : command.args;
+          const [argument = '', ...rest] = runsCommands !== undefined ? withCommand(command) : command.args;
           return (await work(context, argument, readFlags(flags, command.opts()), rest)) ?? EXIT.done;
         });
       });
     },
   };
 }
-
-const COMMAND_HELP = 'after --: a program and its arguments, to run in place of a script';
 
 /** The argument before a command, and `--` with the command. @throws AppError `bad-input` for a command without `--`. */
 function withCommand(command: Command): readonly string[] {

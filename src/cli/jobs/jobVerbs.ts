@@ -12,6 +12,11 @@ import {
 } from '../command/flags.ts';
 import { DEFAULT_RESULT_GB } from '../../jobs/results/resultLimits.ts';
 
+const EXEC_NOTES = `
+Standard input, output and error are those of the command, byte for byte. Ctrl+C reaches the command. The exit status is
+the command's, 126 or 127 if it cannot be run, or 128 plus the number of the signal that ended it. What the command has
+started ends with it, and all of it ends with this program.`;
+
 /** The verbs about jobs that were sent. */
 export const jobVerbs: readonly Verb[] = [
   defineVerb({
@@ -66,6 +71,29 @@ export const jobVerbs: readonly Verb[] = [
       ['farwharf watch 3f2a --json', 'print each event as a JSON line'],
     ],
     load: async () => (await import('./watch.ts')).watch,
+  }),
+  defineVerb({
+    name: 'exec',
+    summary: 'run a command in a running job: in its sandbox and folder, with its variables and limits',
+    args: ['<id>'],
+    runsCommands: 'to run in the job',
+    flags: { terminal: switchFlag('-t, --terminal', 'run the command in a terminal') },
+    notes: EXEC_NOTES,
+    examples: [
+      ['farwharf exec 3f2a -- nvidia-smi', 'run a program beside the job'],
+      ["farwharf exec 3f2a -- sh -c 'tail -n 5 logs/*.txt'", 'run a shell command'],
+      ['farwharf exec 3f2a -- cat checkpoint.pt > checkpoint.pt', 'copy a file while the job is running'],
+      ['farwharf exec 3f2a -t -- top', 'run a program that needs a terminal'],
+    ],
+    load: async () => (await import('./exec.ts')).execInJob,
+  }),
+  defineVerb({
+    name: 'shell',
+    summary: 'open a shell in a running job',
+    args: ['<id>'],
+    flags: {},
+    examples: [['farwharf shell 3f2a', 'open bash, or sh where the job has no bash']],
+    load: async () => (await import('./exec.ts')).openShell,
   }),
   defineVerb({
     name: 'cancel',

@@ -7,7 +7,7 @@ export const submitVerb = defineVerb({
   name: 'submit',
   summary: 'send a folder as a job',
   args: [new Argument('[folder]', 'folder to send (default: the current one), or a batch script with #SBATCH lines')],
-  runsCommands: true,
+  runsCommands: 'to run in place of a script',
   flags: SUBMIT_FLAGS,
   examples: [
     ['farwharf submit --script train.py --watch --download', 'run train.py, show its log, download its results'],

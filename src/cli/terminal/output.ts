@@ -10,10 +10,12 @@ export interface TextStream {
   readonly writableNeedDrain?: boolean;
   readonly isTTY?: boolean;
   readonly columns?: number;
-  write(text: string, done?: (error?: Error | null) => void): unknown;
+  readonly rows?: number;
+  write(text: string | Uint8Array, done?: (error?: Error | null) => void): unknown;
   on?(event: 'error', listener: (error: Error) => void): unknown;
+  on?(event: 'resize', listener: () => void): unknown;
   once?(event: 'drain' | 'error', listener: () => void): unknown;
-  off?(event: 'drain' | 'error', listener: () => void): unknown;
+  off?(event: 'drain' | 'error' | 'resize', listener: () => void): unknown;
 }
 
 const READER_LEFT = 'EPIPE';
@@ -55,6 +57,14 @@ export class Output {
 
   write(name: StreamName, text: Printable): void {
     if (this.#accepts(name)) this.#streams[name].write(text);
+  }
+
+  /** Writes bytes as they are. Resolves when the reader has taken them, or has exited. */
+  writeBytes(name: StreamName, bytes: Uint8Array): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#accepts(name)) this.#streams[name].write(bytes, () => resolve());
+      else resolve();
+    });
   }
 
   /** A promise that resolves when the readers have caught up or exited; undefined if they have. */

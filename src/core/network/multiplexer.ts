@@ -14,10 +14,16 @@ const MAX_FRAME_BYTES = 64 * 1024;
 /** Bytes in flight without an acknowledgement, for each channel: a line of 400 Mbit/s with 80 ms needs as much. */
 const WINDOW_BYTES = 4 * 2 ** 20;
 const MAX_CHANNELS = 256;
+/** Otherwise they would pile up for a side that opens channels and reads nothing. */
+const MAX_UNREAD_REFUSALS = 2_000;
 
 export interface MultiplexerOptions {
   /** Called with each channel that the other side opens; without it, such channels are refused. */
   readonly onChannel?: (channel: Duplex) => void;
+  /** How many channels the other side may have open; it is refused more. */
+  readonly maxChannels?: number;
+  /** Bytes in flight without an acknowledgement, for each channel. Both sides must agree. */
+  readonly windowBytes?: number;
   /** Called once, when the connection has ended or broken. */
   readonly onClose?: () => void;
 }
@@ -35,6 +41,7 @@ export class Multiplexer {
   #received: Buffer = Buffer.alloc(0);
   #lastId = 0;
   #isClosed = false;
+  #unreadRefusals = 0;
   /** Settles once the output accepts more; shared by all that wait for it. */
   #drained: PromiseWithResolvers<void> | undefined;
 
@@ -80,6 +87,7 @@ export class Multiplexer {
     const channel = new Channel({
       send: (type, amount, data) => this.#send(id, type, amount, data),
       forget: () => void this.#channels.delete(id),
+      windowBytes: this.#options.windowBytes ?? WINDOW_BYTES,
     });
     channel.on('error', () => {}); // reported to the user of the channel
     this.#channels.set(id, channel);
@@ -126,12 +134,10 @@ export class Multiplexer {
 
   #onFrame(id: number, type: number, amount: number, data: Buffer): void {
     if (type === OPEN) {
-      const { onChannel } = this.#options;
-      // Otherwise refusals would pile up for a side that opens channels and reads nothing.
-      if (onChannel === undefined && this.#output.writableNeedDrain) this.close();
-      else if (onChannel === undefined || this.#channels.has(id) || this.#channels.size >= MAX_CHANNELS) {
-        void this.#send(id, RESET, 0);
-      } else onChannel(this.#add(id));
+      const { onChannel, maxChannels = MAX_CHANNELS } = this.#options;
+      const isRefused = onChannel === undefined || this.#channels.has(id) || this.#channels.size >= maxChannels;
+      if (isRefused) this.#refuse(id);
+      else onChannel(this.#add(id));
       return;
     }
     const channel = this.#channels.get(id);
@@ -141,17 +147,24 @@ export class Multiplexer {
     else if (type === CREDIT) channel?.allow(amount);
     else channel?.destroy(connectionLost());
   }
+
+  #refuse(id: number): void {
+    this.#unreadRefusals = this.#output.writableNeedDrain ? this.#unreadRefusals + 1 : 0;
+    if (this.#unreadRefusals > MAX_UNREAD_REFUSALS) this.close();
+    else void this.#send(id, RESET, 0);
+  }
 }
 
 interface ChannelOptions {
   readonly send: (type: number, amount: number, data?: Buffer) => Promise<void> | undefined;
   readonly forget: () => void;
+  readonly windowBytes: number;
 }
 
 /** Has what HTTP clients call on a socket. */
 class Channel extends Duplex {
   readonly #options: ChannelOptions;
-  #credit = WINDOW_BYTES;
+  #credit: number;
   /** Bytes received for which the other side has no new credit yet. */
   #unacknowledged = 0;
   #wake: (() => void) | undefined;
@@ -160,12 +173,13 @@ class Channel extends Duplex {
   constructor(options: ChannelOptions) {
     super({ allowHalfOpen: true });
     this.#options = options;
+    this.#credit = options.windowBytes;
   }
 
   /** Returns false if the other side exceeded the window. */
   receive(data: Buffer): boolean {
     this.#unacknowledged += data.length;
-    if (this.#unacknowledged > WINDOW_BYTES) return false;
+    if (this.#unacknowledged > this.#options.windowBytes) return false;
     this.#timer?.refresh();
     this.push(data);
     return true;
@@ -201,7 +215,7 @@ class Channel extends Duplex {
   }
 
   override _read(): void {
-    if (this.#unacknowledged < WINDOW_BYTES / 4) return;
+    if (this.#unacknowledged < this.#options.windowBytes / 4) return;
     void this.#options.send(CREDIT, this.#unacknowledged);
     this.#unacknowledged = 0;
   }

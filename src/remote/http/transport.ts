@@ -58,6 +58,20 @@ export class Transport {
     }
   }
 
+  /** What a connection that is no exchange needs: where to, by which agent (VS Code's own if undefined), and the client's headers. */
+  connection(path: string): {
+    readonly url: URL;
+    readonly agent: Agent | undefined;
+    readonly headers: Readonly<Record<string, string>>;
+  } {
+    if (this.#isClosed) throw closedError();
+    if (this.#fetch !== undefined) {
+      throw new AppError('bad-input', 'A client with its own fetch cannot connect to jobs. Create one without it.');
+    }
+    const url = new URL(`${this.#host}${path}`);
+    return { url, agent: this.#routes.to(url).agent, headers: this.#headers };
+  }
+
   /** Aborts running requests and closes the idle connections that this client used. Later calls of `open` fail. */
   close(): void {
     this.#isClosed = true;

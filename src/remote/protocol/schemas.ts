@@ -40,7 +40,7 @@ export const account = z.object({
   features: z
     .array(z.string())
     .describe(
-      'what the service offers beyond submissions: "command" for `meta.command`, "content" for `/v1/contents` and the part `contents`, "result-content" for `/v1/jobs/{job_id}/artifacts/contents`, "secrets" for `/v1/secrets` and `meta.secrets`, "redacted-results" for secrets that are removed from results, "unpriced" for machine classes without `credits_per_minute` that cost no credits',
+      'what the service offers beyond submissions: "command" for `meta.command`, "connect" for `/v1/jobs/{job_id}/connect`, "content" for `/v1/contents` and the part `contents`, "result-content" for `/v1/jobs/{job_id}/artifacts/contents`, "secrets" for `/v1/secrets` and `meta.secrets`, "redacted-results" for secrets that are removed from results, "unpriced" for machine classes without `credits_per_minute` that cost no credits',
     ),
   limits: z
     .object({ max_runtime: z.int().describe('seconds'), max_upload_bytes: z.int() })

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import type { SecretValues } from '../jobFiles/runnerInput.ts';
 import type { ClusterOptions } from '../../remote/protocol/termValues.ts';
@@ -111,6 +112,11 @@ export interface Executor {
    * accepted.
    */
   reportSecret(jobId: string): string | undefined;
+  /**
+   * A connection into a running job, for one client; undefined if this process has none to the job's runner. Executors without it do not
+   * let clients into jobs.
+   */
+  connect?(job: OwnedJob): Duplex | undefined;
   /** Speeds up the end of a job whose folder has the cancel file. */
   cancel(job: OwnedJob): Promise<void>;
   /**

@@ -46,6 +46,7 @@ export class ExecutorCalls {
       keepsEnvironments: () => executor.keepsEnvironments(),
       ...(executor.scriptKinds && { scriptKinds: executor.scriptKinds.bind(executor) }),
       ...(executor.packageTools && { packageTools: executor.packageTools.bind(executor) }),
+      ...(executor.connect && { connect: executor.connect.bind(executor) }),
       ...(executor.refusalOf && { refusalOf: executor.refusalOf.bind(executor) }),
       launch: (job, folder, ...rest) =>
         this.#watch(

@@ -7,6 +7,7 @@ import { COMMAND_FEATURE } from '../../remote/protocol/command.ts';
 import { CONTENT_FEATURE, RESULT_CONTENT_FEATURE } from '../../remote/protocol/contents.ts';
 import { ENVIRONMENTS_FEATURE } from '../../remote/protocol/environment.ts';
 import { REDACTED_RESULTS_FEATURE, secretBody, secretName, SECRETS_FEATURE } from '../../remote/protocol/secret.ts';
+import { CONNECT_FEATURE } from '../../remote/tunnel/tunnelProtocol.ts';
 import { MAX_RUNTIME_SECONDS } from '../../remote/protocol/termValues.ts';
 import { SCRIPT_KINDS } from '../../workspace/scripts/scriptKinds.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
@@ -31,7 +32,7 @@ export interface AccountOptions {
   readonly gauge: AccountGauge;
   readonly machineClasses: MachineClasses;
   readonly environments: KeptEnvironments;
-  readonly executor: Pick<Executor, 'keepsEnvironments' | 'scriptKinds' | 'packageTools' | 'placement'>;
+  readonly executor: Pick<Executor, 'keepsEnvironments' | 'scriptKinds' | 'packageTools' | 'placement' | 'connect'>;
   readonly volumes: Pick<Volumes, 'of'>;
   readonly vault: SecretVault;
 }
@@ -99,6 +100,7 @@ function describeAccount(
       SECRETS_FEATURE,
       REDACTED_RESULTS_FEATURE,
       UNPRICED_FEATURE,
+      ...(executor.connect === undefined ? [] : [CONNECT_FEATURE]),
       ...(executor.keepsEnvironments() && environments.nameOf(id) !== undefined ? [ENVIRONMENTS_FEATURE] : []),
     ],
     limits: {

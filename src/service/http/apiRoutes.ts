@@ -18,6 +18,7 @@ import { environmentList } from '../../remote/protocol/environment.ts';
 import { secretBody, secretChange, secretList, secretName } from '../../remote/protocol/secret.ts';
 import { SIGN_IN_PATH, signInDescription } from '../../remote/protocol/signInDescription.ts';
 import { submission } from '../../remote/protocol/jobTerms.ts';
+import { TUNNEL_PROTOCOL } from '../../remote/tunnel/tunnelProtocol.ts';
 import type { KeyScope } from '../store/accounts/apiKeys.ts';
 import type { App, AppContext } from './access/appEnv.ts';
 import { requireScope } from './access/keyScopes.ts';
@@ -50,7 +51,7 @@ export interface ApiRoute {
   readonly parameters?: { readonly path?: Parameters; readonly query?: Parameters; readonly header?: Parameters };
   readonly input?: Body;
   /** With a declaration, the handler returns what is sent as JSON. Otherwise it returns the response. */
-  readonly output: Body & { readonly status?: 201 };
+  readonly output: Body & { readonly status?: 101 | 201 };
   /** The body with the status 503. */
   readonly unavailable?: Body;
   /** The statuses of refusals beside those of every request with a key. */
@@ -245,6 +246,19 @@ export const ROUTES = {
     output: { type: 'text/event-stream', description: 'One event after another', schema: eventStream },
     failures: [400, 404],
   },
+  connect: {
+    method: 'get',
+    path: '/v1/jobs/{job_id}/connect',
+    summary: 'Connect to a running job: a WebSocket whose binary messages carry the streams of a tunnel',
+    access: 'connect',
+    parameters: {
+      header: {
+        'Sec-WebSocket-Protocol': z.literal(TUNNEL_PROTOCOL).describe('The protocol of the tunnel'),
+      },
+    },
+    output: { status: 101, type: 'application/octet-stream', description: 'The tunnel' },
+    failures: [404, 409, 426],
+  },
   results: {
     method: 'get',
     path: '/v1/jobs/{job_id}/artifacts',
@@ -343,7 +357,7 @@ function addRoute(app: App, route: ApiRoute, handle: Handle): void {
   const checks = isScope(access) && accessToOwn === undefined ? [requireScope(access)] : [];
   app.on(method.toUpperCase(), [patternOf(route)], ...checks, async (context) => {
     const result = await handle(context);
-    return result instanceof Response ? result : context.json(result, output.status);
+    return result instanceof Response ? result : context.json(result, output.status === 101 ? 200 : output.status);
   });
 }
 

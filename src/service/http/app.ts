@@ -27,6 +27,7 @@ import { createPage, FORM_PATHS } from './page/browserPage.ts';
 import type { RequestMonitor } from './requestMonitor.ts';
 import { resultHandlers, type ResultOptions } from './resultRoutes.ts';
 import { addRoutes } from './apiRoutes.ts';
+import { tunnelHandlers, type TunnelOptions } from './tunnelRoutes.ts';
 import { isBrokenOff } from './submit/receiveUpload.ts';
 
 const BUSY_RETRY_SECONDS = 10;
@@ -36,6 +37,7 @@ export type AppOptions = AccountOptions &
   ContentOptions &
   JobOptions &
   ResultOptions &
+  TunnelOptions &
   HealthOptions & {
     readonly log: Logger;
     readonly authFailures: AuthFailureLimiter;
@@ -72,6 +74,7 @@ export function createApp(options: AppOptions): App {
     ...contentHandlers(options),
     ...jobHandlers(options),
     ...resultHandlers(options),
+    ...tunnelHandlers(options),
     health: healthHandler(options),
     ...(options.metrics && { metrics: metricsHandler(options.metrics.source, options.metrics.token) }),
     signIn: () => {

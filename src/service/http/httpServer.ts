@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { chmodSync, rmSync } from 'node:fs';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
+import type { Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
@@ -48,7 +49,13 @@ export class HttpServer {
     this.#options = options;
     const { tls, log, connections } = options;
     // Uploads may take hours, and their reader ends stalled ones. Only the headers must arrive soon.
-    const timeouts = { requestTimeout: 0, headersTimeout: 30_000, keepAliveTimeout: IDLE_CONNECTION_MS };
+    const timeouts = {
+      requestTimeout: 0,
+      headersTimeout: 30_000,
+      keepAliveTimeout: IDLE_CONNECTION_MS,
+      // Other upgrades, which some clients offer with each request, are declined. Node.js before 22.21 does not ask.
+      shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
+    };
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only HTTP/2 has others
     const answer = getRequestListener((request, env) => fetch(request, env as HttpBindings), {
       overrideGlobalObjects: false,
@@ -57,6 +64,7 @@ export class HttpServer {
     if (tls === undefined) {
       this.#server = createServer(timeouts);
       connections.watch(this.#server, onRequest);
+      this.#server.on('upgrade', answerUpgrade);
       this.#hostName = reachableHost(options.host);
       return;
     }
@@ -64,6 +72,7 @@ export class HttpServer {
     const server = createSecureServer({ ...timeouts, ...first.context });
     this.#server = server;
     connections.watch(server, onRequest);
+    server.on('upgrade', answerUpgrade);
     this.#hostName = first.name ?? reachableHost(options.host);
     this.certificate = new ServerCertificate(tls, { server, first, log });
     void this.certificate.follow(this.#stop.signal);
@@ -124,6 +133,21 @@ export class HttpServer {
     await Promise.race([closed, sleep(CLOSE_WAIT_MS, undefined, { ref: false })]);
     this.#server.closeAllConnections();
   }
+}
+
+/**
+ * Lets the routes respond to a request for another protocol, as to every request. A route that accepts it takes the socket over.
+ *
+ * @param head what the client has sent already.
+ */
+function answerUpgrade(this: Server, request: IncomingMessage, socket: Socket, head: Buffer): void {
+  socket.on('error', () => socket.destroy());
+  if (head.length > 0) socket.unshift(head);
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.once('finish', () => socket.end());
+  response.assignSocket(socket);
+  this.emit('request', request, response);
 }
 
 function reachableHost(host: string): string {

@@ -10,7 +10,7 @@ import { patternOf, ROUTES } from './apiRoutes.ts';
 
 // Accepted request IDs of proxies and clients: nothing that could break or flood a line of the log.
 const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{7,63}$/;
-const EVENTS_ROUTE = patternOf(ROUTES.events);
+const STREAMS = new Set([patternOf(ROUTES.events), patternOf(ROUTES.connect)]);
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** A request whose response was sent, or whose client disconnected. */
@@ -91,7 +91,7 @@ export class RequestMonitor {
     const { socket } = incoming;
     const before = this.#carried.get(socket) ?? { received: 0, sent: 0 };
     const { client } = context.var;
-    const isStream = route === EVENTS_ROUTE;
+    const isStream = STREAMS.has(route);
     this.#open += 1;
     if (isStream) this.#streams += 1;
     outgoing.once('close', () => {

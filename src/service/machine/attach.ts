@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf, systemCode } from '../../core/errors.ts';
+import { joinStreams } from '../../core/network/joinStreams.ts';
 import { Multiplexer } from '../../core/network/multiplexer.ts';
 import { openSocketAddress } from '../../core/files/socketAddress.ts';
 import { requireOwn } from '../../core/files/ownFiles.ts';
@@ -48,7 +48,7 @@ export async function attach(program: InstalledProgram, { root, nonce, isUpgrade
   await new Promise<void>((resolve) => {
     const onChannel = (channel: Duplex): void => {
       openConnection(program, root).then(
-        (connection) => join(channel, connection),
+        (connection) => joinStreams(channel, connection),
         () => channel.destroy(),
       );
     };
@@ -71,14 +71,6 @@ async function keepService(root: string, signal: AbortSignal): Promise<void> {
     const running = readStateFile(stateFileOf(homeOf(root)));
     if (running !== undefined && !signal.aborted) await knowsKey(running);
   }
-}
-
-function join(stream: Duplex, connection: Duplex): void {
-  for (const [from, to] of [
-    [stream, connection],
-    [connection, stream],
-  ] as const)
-    pipeline(from, to).catch(() => {});
 }
 
 /** A connection to the service, which is started again if it has ended because it was idle. */

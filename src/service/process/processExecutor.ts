@@ -1,9 +1,12 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { Socket } from 'node:net';
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { createHmac, randomBytes } from 'node:crypto';
 import { AppError, systemCode } from '../../core/errors.ts';
+import { Multiplexer } from '../../core/network/multiplexer.ts';
+import { TUNNEL_CHANNELS } from '../../remote/tunnel/tunnelProtocol.ts';
 import { newLockLimit } from '../../core/processes/lockLimit.ts';
 import {
   bootIdentity,
@@ -29,7 +32,7 @@ import { MAX_GPUS, type ProcessSettings } from './processConfig.ts';
 import { allowedEnvironment } from '../../core/processes/childEnvironment.ts';
 import { type Confinement, readConfinement } from '../jobFiles/confinement.ts';
 import { type JobFolder, jobFolder, writeMarker } from '../jobFiles/jobFolder.ts';
-import { writeRunnerInput } from '../jobFiles/runnerInput.ts';
+import { CONNECTED, SERVICE_FD, writeRunnerInput } from '../jobFiles/runnerInput.ts';
 import { jobProcessTag } from '../jobFiles/jobProcessTag.ts';
 import { SEALED } from '../jobFiles/reportSeal.ts';
 import type { PackageTool } from '../../workspace/environments/packageList.ts';
@@ -70,6 +73,8 @@ export interface ProcessExecutorOptions extends Context {
 export function createProcessExecutor(options: ProcessExecutorOptions): Executor {
   const { runner, killGraceMs, settings, isolation, accounts, data, cgroups, reservations } = options;
   const cpus = new CpuShares();
+  /** To the runners that this process has started. A later service has none to them. */
+  const links = new Map<string, Multiplexer>();
   const secretOf = openRunnerSecrets(data);
   const installed = new InstalledPrograms(isolation);
   const stopped = new AbortController();
@@ -103,14 +108,14 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
       writeMarker(folder.confinement, confinement);
       const log = openSync(folder.runnerLog, 'a', 0o600);
       const locks = (reservations.of(job.id)?.locks ?? []).flatMap(({ descriptor }) => descriptor ?? []);
-      const call = [process.execPath, runner, folder.path, SEALED];
+      const call = [process.execPath, runner, folder.path, SEALED, CONNECTED];
       const [program = '', ...args] = locks.length === 0 ? call : [...KEEP_LOCKS, ...call];
       // Neither its cores nor its priority are lowered, so that no job can starve what enforces its limits.
       const child = spawn(program, args, {
         cwd: folder.path,
         detached: true,
         windowsHide: true,
-        stdio: ['pipe', 'ignore', log, ...locks],
+        stdio: ['pipe', 'ignore', log, 'pipe', ...locks],
         env: allowedEnvironment(process.env, ['ELECTRON_RUN_AS_NODE']),
       });
       closeSync(log);
@@ -120,6 +125,7 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
       child.once('error', (error) => (ended = { cause: error }));
       child.once('exit', (code) => (ended ??= { cause: code }));
       child.unref();
+      linkTo(child, job.id);
       while (!existsSync(folder.claim)) {
         if (ended !== undefined) {
           // It ran the job, which removed the claim.
@@ -141,6 +147,11 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
     externalId: () => undefined,
 
     reportSecret: secretOf,
+
+    connect(job) {
+      const link = links.get(job.id);
+      return link === undefined || link.isClosed ? undefined : link.open();
+    },
 
     // The runner sees the cancel file in its folder within a moment.
     cancel: () => Promise.resolve(),
@@ -171,6 +182,7 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
     forget(job) {
       reservations.release(job.id);
       cpus.release(job.id);
+      links.get(job.id)?.close();
       cgroups?.remove(job);
     },
 
@@ -181,6 +193,21 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
       cgroups?.close();
     },
   };
+
+  function linkTo({ stdio }: ChildProcess, jobId: string): void {
+    const socket: unknown = stdio[SERVICE_FD];
+    if (!(socket instanceof Socket)) return; // it could not be started
+    socket.unref();
+    const { windowBytes } = TUNNEL_CHANNELS;
+    const link = new Multiplexer(socket, socket, {
+      windowBytes,
+      onClose: () => {
+        socket.destroy();
+        if (links.get(jobId) === link) links.delete(jobId);
+      },
+    });
+    links.set(jobId, link);
+  }
 }
 
 /** Keeps what is known of the GPUs up to date, and tries again what other services and programs had. */

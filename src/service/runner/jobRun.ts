@@ -16,9 +16,12 @@ import { callInContainer } from './program/containerCall.ts';
 import type { JobVariables } from './program/jobVariables.ts';
 import { type ProcessCall, type ProgramEnd, runProcess } from './runProcess.ts';
 import { assertStarts } from './program/programFile.ts';
+import type { JobTunnel } from './tunnel/jobTunnel.ts';
 
 // A job whose runner is killed is charged until the last heartbeat, so at most this time is not charged.
 const HEARTBEAT_MS = 5_000;
+// Beside this program.
+const TUNNEL_PROGRAM = join(import.meta.dirname, 'sandboxTunnel.mjs');
 
 /** `removed`: the claim of the job is gone, which its service has removed, or the job itself. */
 export type StopReason = 'cancelled' | 'stopped' | 'removed';
@@ -35,6 +38,8 @@ export interface JobRun {
   readonly volumes: readonly JobVolume[];
   readonly confinement: Confinement | undefined;
   readonly output: OutputLog;
+  /** Undefined where clients cannot connect to jobs. */
+  readonly tunnel: JobTunnel | undefined;
   readonly signal: AbortSignal;
   /** What programs of the job have run so far, which is charged however the job ends. */
   readonly charged: { seconds: number };
@@ -44,6 +49,8 @@ interface ProgramStart {
   /** The path of its marker. */
   readonly marker: string;
   readonly onStart?: (pid: number) => void;
+  /** Whether clients may connect while it runs. */
+  readonly hasTunnel?: boolean;
 }
 
 /** Runs a program of the job, and records its start and how long it ran. @throws as `runProcess`. */
@@ -51,9 +58,10 @@ export async function runConfined(
   call: ProcessCall,
   limitMs: number,
   run: JobRun,
-  { marker, onStart }: ProgramStart,
+  { marker, onStart, hasTunnel = false }: ProgramStart,
 ): Promise<ProgramEnd> {
   const { folder, spec, variables, packages, container, volumes, confinement, output, signal, charged } = run;
+  const tunnel = hasTunnel && container === undefined ? run.tunnel : undefined;
   const { jobId, killGraceMs } = spec;
   const binds = volumes.map(({ folder: path, isWritable }) => ({ path, isWritable }));
   const usedSeconds = charged.seconds;
@@ -65,10 +73,11 @@ export async function runConfined(
         ? callInContainer(call, { container, folder, variables, packages, binds })
         : confinement === undefined
           ? call
-          : confine(call, { folder, packages }, { ...confinement, volumes }),
+          : confine(call, { folder, packages, tunnelProgram: tunnel && TUNNEL_PROGRAM }, { ...confinement, volumes }),
       { jobId, limitMs, killGraceMs, confinement, signal },
       {
         output,
+        tunnel: tunnel && { open: tunnel, program: TUNNEL_PROGRAM },
         onStart(pid, init) {
           startedAt = performance.now();
           writeMarker(marker, startedMarker(pid, init, { usedSeconds, deadline: steadyMs() + limitMs }));
@@ -129,7 +138,15 @@ export function notStarted(detail: string, ranSeconds: number): RunOutcome {
  */
 function confine(
   call: ProcessCall,
-  { folder, packages }: { readonly folder: JobFolder; readonly packages: PackagesMount | undefined },
+  {
+    folder,
+    packages,
+    tunnelProgram,
+  }: {
+    readonly folder: JobFolder;
+    readonly packages: PackagesMount | undefined;
+    readonly tunnelProgram: string | undefined;
+  },
   { sandbox, limits, cgroup, volumes }: Confinement & { readonly volumes: readonly JobVolume[] },
 ): ProcessCall {
   if (sandbox === null) return call;
@@ -141,7 +158,7 @@ function confine(
     ...call,
     sandbox: {
       program: sandbox.program,
-      options: sandboxOptions(sandbox, folders, { cwd: call.cwd, variables, volumes, cgroup }),
+      options: sandboxOptions(sandbox, folders, { cwd: call.cwd, variables, volumes, cgroup, tunnelProgram }),
       maxProcesses: controls(cgroup, 'pids') ? null : limits.maxProcesses,
     },
   };

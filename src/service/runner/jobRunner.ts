@@ -1,6 +1,7 @@
 // Runs one job: `node jobRunner.mjs <job folder>`. It is a separate process, so that jobs outlive the service.
 // With `--clean-up` it stops what a killed runner left running on this machine.
 import { existsSync, readFileSync, statSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { basename, dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseOwnJson } from '../../core/jsonFields.ts';
@@ -16,11 +17,12 @@ import { closeInheritedDescriptors } from '../../core/processes/inheritedDescrip
 import { newLockLimit } from '../../core/processes/lockLimit.ts';
 import { endProcesses, processIdentity } from '../../core/processes/processTree.ts';
 import { jobProcessTag } from '../jobFiles/jobProcessTag.ts';
-import { parseRunnerInput, takeSecrets, WITHOUT_MODULE } from '../jobFiles/runnerInput.ts';
+import { CONNECTED, parseRunnerInput, SERVICE_FD, takeSecrets, WITHOUT_MODULE } from '../jobFiles/runnerInput.ts';
 import { handBack, isPersons, takeOver } from './personsFiles.ts';
 import { SEALED, sealed } from '../jobFiles/reportSeal.ts';
 import type { StopReason } from './jobRun.ts';
 import { runJob } from './runJob.ts';
+import { JobTunnel } from './tunnel/jobTunnel.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { readJobText } from '../jobFiles/jobFileReading.ts';
 import { thisNode } from './program/containerCall.ts';
@@ -83,13 +85,21 @@ async function main(): Promise<void> {
   if (isShared) await takeOver(folder);
   const module = process.argv[3] === WITHOUT_MODULE ? process.argv[4] : undefined;
   const outcome =
-    module === undefined ? await runJob(folder, { output, secrets }, stop.signal) : await withoutModule(module);
+    module === undefined
+      ? await runJob(folder, { output, secrets, tunnel: openTunnel() }, stop.signal)
+      : await withoutModule(module);
   if (isShared) handBack(folder);
   const at = Date.now();
   await output.closeWhenStored(stop.signal);
   // A cluster signals the processes of a job one after the other, so the script may get it first, and end with any status.
   if (input === undefined) await Promise.race([stopped.promise, sleep(SIGNAL_WAIT_MS)]);
   await report(sealed({ ...outcome, at, wasToldToEnd }, input?.seal));
+}
+
+/** Lets clients of the service into the job, if the service keeps a connection for that. It does not keep this process running. */
+function openTunnel(): JobTunnel | undefined {
+  if (process.argv[4] !== CONNECTED) return undefined;
+  return new JobTunnel(new Socket({ fd: SERVICE_FD, readable: true, writable: true }).unref());
 }
 
 /** Writes how the job ended. If the disk is full or away, this waits, because the job would be lost otherwise. */

@@ -18,14 +18,20 @@ type Watched = Pick<Confinement, 'limits' | 'cgroup'>;
  * and count reserved rather than used memory: Node.js alone reserves a gigabyte. So this checks a few times a second, like clusters
  * without control groups. It sees the processes in a sandbox, or else the descendants of the job's first process, on Linux, and
  * nothing on other systems.
+ *
+ * @param roots returns the job's first process, and others whose descendants count as the job's.
  */
-export async function untilOverLimit(root: number, watched: Watched, signal: AbortSignal): Promise<string | undefined> {
+export async function untilOverLimit(
+  roots: () => readonly number[],
+  watched: Watched,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   if (process.platform !== 'linux') return undefined;
   const { limits, cgroup } = watched;
   const isCounted = controls(cgroup, 'pids') && (limits.memoryBytes === null || controls(cgroup, 'memory'));
   while (!signal.aborted) {
     const started = performance.now();
-    const verdict = kernelsVerdict(watched) ?? (isCounted ? undefined : ownVerdict(root, limits));
+    const verdict = kernelsVerdict(watched) ?? (isCounted ? undefined : ownVerdict(roots(), limits));
     if (verdict !== undefined) return verdict;
     const pauseMs = Math.max(EVERY_MS, (performance.now() - started) / MAX_COST_SHARE);
     await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
@@ -42,9 +48,9 @@ export function kernelsVerdict({ limits, cgroup }: Watched): string | undefined 
   return undefined;
 }
 
-function ownVerdict(root: number, limits: ResourceLimits): string | undefined {
+function ownVerdict(roots: readonly number[], limits: ResourceLimits): string | undefined {
   const { memoryBytes, maxProcesses } = limits;
-  const { ids, threads, memory } = readProcesses(root, maxProcesses);
+  const { ids, threads, memory } = readProcesses(roots, maxProcesses);
   // The kernel refuses a sandbox more than its limit, so a job that tries is seen at the limit.
   if (threads >= maxProcesses || countInside(ids[1]) >= maxProcesses) return tooManyProcesses(limits);
   const files = filesInMemory(ids[1]);

@@ -17,6 +17,7 @@ import type { OutputLog } from './output/outputLog.ts';
 import { isVisible, notStarted, type RunOutcome, type JobRun, runConfined, searchPath, stopReason } from './jobRun.ts';
 import type { ProgramEnd } from './runProcess.ts';
 import { setUp } from './setUp.ts';
+import type { JobTunnel } from './tunnel/jobTunnel.ts';
 import { sampleUsage } from './usage/sampleUsage.ts';
 
 /**
@@ -27,7 +28,11 @@ import { sampleUsage } from './usage/sampleUsage.ts';
  */
 export async function runJob(
   folder: JobFolder,
-  { output, secrets }: { readonly output: OutputLog; readonly secrets: SecretValues },
+  {
+    output,
+    secrets,
+    tunnel,
+  }: { readonly output: OutputLog; readonly secrets: SecretValues; readonly tunnel: JobTunnel | undefined },
   signal: AbortSignal,
 ): Promise<RunOutcome> {
   const charged = { seconds: 0 };
@@ -52,6 +57,7 @@ export async function runJob(
       volumes,
       confinement,
       output,
+      tunnel,
       signal,
       charged,
     };
@@ -80,8 +86,10 @@ async function runProgram(run: JobRun, setUpSeconds: number): Promise<RunOutcome
   const limitMs = 1000 * Math.max(0, spec.maxRuntimeSeconds - setUpSeconds);
   const end = await runConfined(call, limitMs, run, {
     marker: folder.started,
+    hasTunnel: true,
     onStart(pid) {
-      sampling = sampleUsage(pid, run.confinement, (usage) => output.usage(usage), ended.signal);
+      const roots = (): readonly number[] => [pid, ...(run.tunnel?.processes ?? [])];
+      sampling = sampleUsage(roots, run.confinement, (usage) => output.usage(usage), ended.signal);
     },
   }).finally(() => ended.abort());
   await sampling;

@@ -18,6 +18,8 @@ import { JOB_ID_VARIABLE, jobProcessTag } from '../jobFiles/jobProcessTag.ts';
 import type { OutputLog } from './output/outputLog.ts';
 import type { ContainedProgram } from './program/containerCall.ts';
 import { assertStarts } from './program/programFile.ts';
+import type { JobTunnel } from './tunnel/jobTunnel.ts';
+import { withWaiter } from './tunnel/sandboxWaiter.ts';
 import { kernelsVerdict, untilOverLimit } from './resourceWatch.ts';
 import { restrained, startRestrained } from './restraints.ts';
 import {
@@ -57,6 +59,14 @@ export interface ProcessLimits {
   readonly signal: AbortSignal;
 }
 
+/** What hears of a program while it runs. */
+interface ProcessWatch {
+  readonly output: OutputLog;
+  readonly onStart?: (pid: number, init: ProcessReference | undefined) => void;
+  /** Lets clients in beside the program; undefined if none may connect. */
+  readonly tunnel?: { readonly open: JobTunnel; readonly program: string } | undefined;
+}
+
 export interface ProgramEnd {
   readonly endedBy: 'itself' | 'limit' | 'signal' | 'resources';
   /** Which limit the process exceeded. */
@@ -76,10 +86,10 @@ type Exit = Pick<ProgramEnd, 'code' | 'signal' | 'ranSeconds'>;
 export async function runProcess(
   call: ProcessCall,
   { jobId, limitMs, killGraceMs, confinement, signal }: ProcessLimits,
-  { output, onStart }: { output: OutputLog; onStart?: (pid: number, init: ProcessReference | undefined) => void },
+  { output, onStart, tunnel }: ProcessWatch,
 ): Promise<ProgramEnd> {
   const spawnedAt = performance.now();
-  const child = startRestrained(confinement, () => spawnCall(call, jobId, confinement));
+  const child = startRestrained(confinement, () => spawnCall(call, { jobId, confinement, tunnel: tunnel?.program }));
   const cgroup = confinement?.cgroup ?? undefined;
   // A busy machine can take seconds to prepare a sandbox, which is not the job's time.
   const started = Promise.withResolvers<void>();
@@ -99,10 +109,12 @@ export async function runProcess(
   let sandbox: SandboxStart | undefined;
   let detail: string | null = null;
   let endedBy: ProgramEnd['endedBy'];
+  let entrance: AsyncDisposable | undefined;
   try {
     const noteStart = (at: number, init?: ProcessReference): void => {
       startedAt = at;
       started.resolve();
+      entrance = tunnel && openTunnelOf(child, call, { jobId, confinement, tunnel: tunnel.open });
       if (child.pid !== undefined) onStart?.(child.pid, init);
     };
     sandbox = call.sandbox && startSandbox(child, call.sandbox);
@@ -114,7 +126,7 @@ export async function runProcess(
       untilAborted(signal).then(() => 'signal' as const),
       confinement === undefined || child.pid === undefined
         ? never
-        : untilOverLimit(child.pid, confinement, settled.signal).then((sentence) => {
+        : untilOverLimit(rootsOf(child.pid, tunnel), confinement, settled.signal).then((sentence) => {
             if (sentence === undefined) return never;
             detail = sentence;
             return 'resources' as const;
@@ -123,6 +135,7 @@ export async function runProcess(
     ]);
   } catch (error) {
     // The folder is gone or full, or a limit cannot be set. A program without a record or without limits must not run.
+    await entrance?.[Symbol.asyncDispose]();
     await endAll(child, { jobId, sandbox, cgroup, graceMs: 0 });
     child.stdout?.destroy();
     child.stderr?.destroy();
@@ -132,6 +145,7 @@ export async function runProcess(
   }
   const verdict = confinement && kernelsVerdict(confinement);
   if (endedBy === 'itself' && verdict !== undefined) [endedBy, detail] = ['resources', verdict];
+  await entrance?.[Symbol.asyncDispose]();
   // A program that exceeds its resources gets no time to use more.
   await endAll(child, { jobId, sandbox, cgroup, graceMs: endedBy === 'resources' ? 0 : killGraceMs });
   const own = await exited;
@@ -160,10 +174,33 @@ function killedBecause({ ranSeconds }: Exit, limitMs: number, { aborted }: Abort
   return 1000 * ranSeconds >= limitMs ? 'limit' : 'itself';
 }
 
+/** The processes whose descendants are the job's: its first one, and those of its clients. */
+function rootsOf(pid: number, tunnel: ProcessWatch['tunnel']): () => readonly number[] {
+  return () => [pid, ...(tunnel?.open.processes ?? [])];
+}
+
+/** Lets clients in beside a program that has just begun, within the same limits. */
+function openTunnelOf(
+  child: ChildProcess,
+  { cwd: folder, env: variables, sandbox }: ProcessCall,
+  { jobId, confinement, tunnel }: Pick<ProcessLimits, 'jobId' | 'confinement'> & { readonly tunnel: JobTunnel },
+): AsyncDisposable {
+  const setUp = { folder, variables };
+  if (sandbox !== undefined) return tunnel.openInside(setUp, child);
+  return tunnel.openBeside(setUp, (file, args, options) => {
+    const [program, ...rest] = restrained([file, ...args], jobId, confinement);
+    return startRestrained(confinement, () => spawn(program, rest, { ...options, windowsHide: true }));
+  });
+}
+
+/** @param options.tunnel the program of the job's tunnel, if it has one. */
 function spawnCall(
   { file, args, cwd, env, sandbox }: ProcessCall,
-  jobId: string,
-  confinement: Confinement | undefined,
+  {
+    jobId,
+    confinement,
+    tunnel,
+  }: Pick<ProcessLimits, 'jobId' | 'confinement'> & { readonly tunnel: string | undefined },
 ): ChildProcess {
   const options = { detached: process.platform !== 'win32', windowsHide: true };
   if (sandbox === undefined) {
@@ -171,13 +208,15 @@ function spawnCall(
     if (program !== file) assertRuns(file);
     return spawn(program, rest, { ...options, cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   }
-  const [program, ...rest] = restrained([sandbox.program, ...sandboxCommand(file, args)], jobId, confinement);
+  const [first, ...others] =
+    tunnel === undefined ? [file, ...args] : withWaiter([file, ...args], { node: process.execPath, program: tunnel });
+  const [program, ...rest] = restrained([sandbox.program, ...sandboxCommand(first, others)], jobId, confinement);
   return spawn(program, rest, {
     ...options,
     cwd: '/',
     // Used to find it if this process is killed before it knows the sandbox's first process.
     env: { ...NO_VARIABLES, [JOB_ID_VARIABLE]: jobId },
-    stdio: ['ignore', 'pipe', 'pipe', ...SANDBOX_STDIO],
+    stdio: ['ignore', 'pipe', 'pipe', ...SANDBOX_STDIO, ...(tunnel === undefined ? [] : ['pipe' as const])],
   });
 }
 

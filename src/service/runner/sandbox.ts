@@ -77,14 +77,18 @@ export function sandboxOptions(
     variables,
     volumes,
     cgroup = null,
+    tunnelProgram,
   }: {
     cwd: string;
     variables: Readonly<Record<string, string>>;
     volumes?: readonly JobVolume[];
     cgroup?: JobCgroup | null;
+    /** A file of ours that the sandbox sees too. */
+    tunnelProgram?: string | undefined;
   },
 ): readonly string[] {
-  const mounts = mountsOf(sandbox, folders, volumes, cgroup);
+  const shown = tunnelProgram === undefined ? sandbox.readOnly : [...sandbox.readOnly, tunnelProgram];
+  const mounts = mountsOf({ ...sandbox, readOnly: shown }, folders, volumes, cgroup);
   return [
     '--die-with-parent',
     '--new-session',

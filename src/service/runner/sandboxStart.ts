@@ -27,7 +27,7 @@ export interface SandboxCall {
  */
 export const NO_VARIABLES: Readonly<Record<string, string>> = {};
 
-/** The pipes to bwrap, with the descriptors of `sandboxCommand`. */
+/** The pipes to bwrap, with the descriptors of `sandboxCommand`; the next one is that of the job's tunnel. */
 export const SANDBOX_STDIO = ['pipe', 'pipe', 'pipe'] as const;
 
 /**

@@ -7,16 +7,19 @@ import type { AppContext, AppEnv } from './appEnv.ts';
 import { onClose } from './onClose.ts';
 import { TokenBuckets } from './tokenBuckets.ts';
 
-/** `bodies` are those of other requests, which are read into memory. */
-type SlotKind = 'uploads' | 'streams' | 'bodies';
+/** `bodies` are those of other requests, which are read into memory; `tunnels` lead into jobs. */
+type SlotKind = 'uploads' | 'streams' | 'bodies' | 'tunnels';
 
 const NAMES: Readonly<Record<SlotKind, string>> = {
   uploads: 'uploads',
   streams: 'event streams and downloads',
   bodies: 'requests with a body',
+  tunnels: 'connections into jobs',
 };
 /** At most half a megabyte each. A client has one or two at once. */
 const MOST_BODIES = 32;
+/** Each can cost a few megabytes of buffers. */
+const MOST_TUNNELS = 16;
 
 // When another upload or stream is likely to have ended.
 const SLOT_RETRY_SECONDS = 5;
@@ -31,6 +34,7 @@ export class AccountGauge {
     uploads: new Map(),
     streams: new Map(),
     bodies: new Map(),
+    tunnels: new Map(),
   };
 
   constructor(settings: LimitsSettings) {
@@ -66,7 +70,7 @@ export class AccountGauge {
   /** Counts this request as one of the account's of a kind until its response is closed. @throws HTTPException 429. */
   take(context: AppContext, kind: SlotKind): void {
     const { account } = context.var;
-    const most = kind === 'bodies' ? MOST_BODIES : this.limitsOf(account)[kind];
+    const most = { bodies: MOST_BODIES, tunnels: MOST_TUNNELS, ...this.limitsOf(account) }[kind];
     const slots = this.#slots[kind];
     const count = this.open(kind, account.id);
     if (count >= most) {

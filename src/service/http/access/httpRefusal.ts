@@ -2,7 +2,7 @@ import { HTTPException } from 'hono/http-exception';
 
 /** An error response with this status, whose body has `detail`. */
 export function refusal(
-  status: 400 | 401 | 402 | 403 | 404 | 409 | 413 | 415 | 422 | 503 | 507,
+  status: 400 | 401 | 402 | 403 | 404 | 409 | 413 | 415 | 422 | 426 | 503 | 507,
   detail: string,
 ): HTTPException {
   return new HTTPException(status, { message: detail });

@@ -17,11 +17,15 @@ export interface JobProcesses {
   readonly largest: number;
 }
 
-/** Stops at the limit, because processes that never stop forking outrun anyone who counts them all. */
-export function readProcesses(root: number, maxProcesses: number): JobProcesses {
+/**
+ * Stops at the limit, because processes that never stop forking outrun anyone who counts them all.
+ *
+ * @param roots the job's first process, and others whose descendants count as the job's.
+ */
+export function readProcesses(roots: readonly number[], maxProcesses: number): JobProcesses {
   const ids: number[] = [];
   let [threads, memory, largest] = [0, 0, 0];
-  const waiting = [root];
+  const waiting = roots.toReversed();
   for (let pid = waiting.pop(); pid !== undefined && threads < maxProcesses; pid = waiting.pop()) {
     const status = fieldsOf(`/proc/${pid}/status`);
     const own = kilobytes(status, 'RssAnon', 'RssShmem');

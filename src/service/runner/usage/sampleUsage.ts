@@ -34,18 +34,18 @@ export function reportPeriodMs(reports: number): number {
  * Reports what a job uses until the signal aborts: every two seconds at first, and less and less often. Sampling pauses in proportion
  * to the time that it took, so it stays below 1 % of a core, however many processes a job has. Only on Linux.
  *
- * @param root the job's first process, which has just started.
+ * @param roots returns the job's first process, which has just started, and others whose descendants count as the job's.
  * @param confinement with the job's control group and its own GPUs, if it has them.
  */
 export async function sampleUsage(
-  root: number,
+  roots: () => readonly number[],
   confinement: Pick<Confinement, 'cgroup' | 'gpus'> | undefined,
   report: (usage: UsageEventData) => void,
   signal: AbortSignal,
 ): Promise<void> {
   if (process.platform !== 'linux') return;
   const now = (): number => performance.now();
-  const meter = new UsageMeter(root, confinement?.cgroup ?? null, now());
+  const meter = new UsageMeter(roots, confinement?.cgroup ?? null, now());
   const gpus = new GpuMeter({ env: process.env, costShare: COST_SHARE, own: confinement?.gpus?.ids });
   const send = (): void => report({ at: new Date().toISOString(), ...meter.take(), ...gpus.latest });
   let reports = 0;

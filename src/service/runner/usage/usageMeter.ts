@@ -24,7 +24,7 @@ type MeteredUsage = Readonly<
 
 /** Adds up what the processes of a job use between two reports: mean rates, and the highest memory. */
 export class UsageMeter {
-  readonly #root: number;
+  readonly #roots: () => readonly number[];
   readonly #cgroup: JobCgroup | null;
   /** The totals that `#used` includes. */
   #counted = NOTHING;
@@ -40,12 +40,12 @@ export class UsageMeter {
   #until: number;
 
   /**
-   * @param root the job's first process, which has just started.
+   * @param roots returns the job's first process, which has just started, and others whose descendants count as the job's.
    * @param cgroup the job's control group, if it has one, whose figures the kernel adds up.
    * @param now milliseconds of a steady clock.
    */
-  constructor(root: number, cgroup: JobCgroup | null, now: number) {
-    this.#root = root;
+  constructor(roots: () => readonly number[], cgroup: JobCgroup | null, now: number) {
+    this.#roots = roots;
     this.#cgroup = cgroup;
     this.#since = now;
     this.#until = now;
@@ -58,7 +58,7 @@ export class UsageMeter {
 
   /** @param now milliseconds of the same clock. */
   look(now: number): void {
-    const processes = readProcesses(this.#root, MAX_PROCESSES);
+    const processes = readProcesses(this.#roots(), MAX_PROCESSES);
     const { cpuSeconds, usedMemory } = this.#cgroup === null ? {} : cgroupUsage(this.#cgroup);
     this.#memory = Math.max(this.#memory, usedMemory ?? memoryOf(processes));
     const totals = readTotals(processes.ids);

@@ -10,7 +10,7 @@ const ID_BYTES = 4;
 const USE_RESOLUTION_MS = 60_000;
 
 /** What a key can be restricted to. */
-export const SCOPES = ['submit', 'read', 'cancel', 'secrets'] as const;
+export const SCOPES = ['submit', 'read', 'cancel', 'secrets', 'connect'] as const;
 export type KeyScope = (typeof SCOPES)[number];
 
 /** A key as the table stores it, without its digest. Times in milliseconds since 1970. */

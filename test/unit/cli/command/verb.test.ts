@@ -63,6 +63,7 @@ async function greet(
     signal: AbortSignal.abort(),
     outputSignal: AbortSignal.abort(),
     onHangup: () => ({ dispose: () => {} }),
+    onSignal: () => ({ dispose: () => {} }),
     program: locateProgramFiles(ENTRY),
   };
   const run: RunVerb = async (command, work) => {

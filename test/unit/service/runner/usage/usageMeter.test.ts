@@ -43,7 +43,7 @@ test('the CPU time and memory of a job and its children agree with what they rep
   skip,
 }, async (t) => {
   const { child, next } = start(t, PROGRAM);
-  const meter = new UsageMeter(child.pid ?? 0, null, 0);
+  const meter = new UsageMeter(() => [child.pid ?? 0], null, 0);
   const ownSeconds = Number(await next());
   meter.look(2_000);
   const usage = meter.take();
@@ -75,7 +75,7 @@ test('memory that a job frees before the report still counts as its highest', { 
      };
      process.stdin.on('data', () => { memory = undefined; free(); });`,
   );
-  const meter = new UsageMeter(child.pid ?? 0, null, 0);
+  const meter = new UsageMeter(() => [child.pid ?? 0], null, 0);
   await next();
   meter.look(1_000);
   child.stdin?.write('free');
@@ -89,7 +89,7 @@ test('memory that a job frees before the report still counts as its highest', { 
 test('a job that has ended uses nothing', { skip }, async (t) => {
   const { child } = start(t, '');
   await once(child, 'exit');
-  const meter = new UsageMeter(child.pid ?? 0, null, 0);
+  const meter = new UsageMeter(() => [child.pid ?? 0], null, 0);
   meter.look(1_000);
   const nothing = {
     cpu_cores: 0,
@@ -195,7 +195,7 @@ test('threads that are ready but have no core wait, and those that sleep do not'
      const memory = setInterval(() => {}, 1_000);
      process.stdin.once('data', () => console.log('slept'));`,
   );
-  const meter = new UsageMeter(child.pid ?? 0, null, 0);
+  const meter = new UsageMeter(() => [child.pid ?? 0], null, 0);
   const looking = setInterval(() => meter.look(500), 20);
   t.after(() => clearInterval(looking));
   await next();

@@ -1,0 +1,116 @@
+import { constants } from 'node:os';
+import type { Readable, Writable } from 'node:stream';
+import { AppError } from '../../core/errors.ts';
+import { readFeatures } from '../../jobs/plan/serviceLimits.ts';
+import type { CommandEnd, RunningCommand, JobTunnelClient } from '../../remote/tunnel/jobTunnelClient.ts';
+import { CONNECT_FEATURE, type ExecHeader, type TerminalSize } from '../../remote/tunnel/tunnelProtocol.ts';
+import type { Context, InputStream } from '../command/commandContext.ts';
+import { Session } from '../command/session.ts';
+import type { Output, StreamName } from '../terminal/output.ts';
+
+// Shells exit with this number plus that of the signal that ended a program.
+const SIGNAL_BASE = 128;
+const DEFAULT_SIZE: TerminalSize = { columns: 80, rows: 24 };
+const DEFAULT_TERMINAL = 'xterm-256color';
+// Not a login shell, which would set the search path anew.
+const SHELL: Command = ['sh', '-c', 'command -v bash >/dev/null 2>&1 && exec bash -i; exec sh -i'];
+
+type Command = ExecHeader['command'];
+
+/** `farwharf exec ID -- COMMAND`: returns the exit status of the command. */
+export function execInJob(
+  context: Context,
+  name: string,
+  { terminal }: { readonly terminal: boolean },
+  [, program, ...args]: readonly string[],
+): Promise<number> {
+  if (program === undefined || program === '') {
+    throw new AppError('bad-input', 'Name a command: farwharf exec ID -- COMMAND');
+  }
+  return runInJob(context, name, { command: [program, ...args], terminal });
+}
+
+/** `farwharf shell ID`: returns the exit status of the shell. */
+export function openShell(context: Context, name: string): Promise<number> {
+  if (context.stdin().isTTY !== true || !context.terminal.isScreen('stdout')) {
+    throw new AppError('bad-input', 'A shell needs a terminal. Run one command with: farwharf exec ID -- COMMAND');
+  }
+  return runInJob(context, name, { command: SHELL, terminal: true });
+}
+
+async function runInJob(
+  context: Context,
+  name: string,
+  { command, terminal }: { readonly command: Command; readonly terminal: boolean },
+): Promise<number> {
+  await using session = new Session(context);
+  const { jobId } = session.resolveJob(name);
+  using tunnel = await connect(session, jobId, context);
+  const { stdio } = context.terminal;
+  const screen = stdio.stream('stdout');
+  const size = (): TerminalSize => ({
+    columns: screen.columns || DEFAULT_SIZE.columns,
+    rows: screen.rows || DEFAULT_SIZE.rows,
+  });
+  const running = tunnel.exec(command, terminal ? { ...size(), name: terminalName(context.env) } : undefined);
+  const input = context.stdin();
+  const onResize = (): void => running.resize(size());
+  if (terminal) screen.on?.('resize', onResize);
+  const passing = context.onSignal((signal) => running.signal(signal));
+  using _input = passInput(input, running.stdin, terminal);
+  try {
+    const [end] = await Promise.all([running.ended, ...outputsOf(running, stdio)]);
+    if (end.failure !== undefined) context.terminal.note(`farwharf: ${end.failure}`);
+    return statusOf(end);
+  } finally {
+    passing.dispose();
+    if (terminal) screen.off?.('resize', onResize);
+  }
+}
+
+/** @throws AppError `refused` if the service lets nobody into its jobs. */
+async function connect(session: Session, jobId: string, { outputSignal }: Context): Promise<JobTunnelClient> {
+  const client = await session.client();
+  if (!readFeatures(await client.me({ signal: outputSignal })).includes(CONNECT_FEATURE)) {
+    const message = `Running jobs of ${session.hostName} cannot be connected to: the service does not offer it. Update the service, or run the job on one that does.`;
+    throw new AppError('refused', message);
+  }
+  return session.ask(jobId, (asked) => asked.connectJob(jobId, { signal: outputSignal }));
+}
+
+/** Sends what is typed or piped, until disposed. A terminal sends each key, Ctrl+C too, to the terminal of the command. */
+function passInput(input: InputStream, to: Writable, isTerminal: boolean): Disposable {
+  const isRaw = isTerminal && input.isTTY === true;
+  if (isRaw) input.setRawMode?.(true);
+  to.on('error', () => {}); // the command has ended, or reads no more
+  input.pipe(to);
+  return {
+    [Symbol.dispose]: () => {
+      input.unpipe(to);
+      input.pause(); // or it would keep this process running
+      if (isRaw) input.setRawMode?.(false);
+    },
+  };
+}
+
+function outputsOf({ stdout, stderr }: RunningCommand, output: Output): readonly Promise<void>[] {
+  return [copy(stdout, output, 'stdout'), ...(stderr === undefined ? [] : [copy(stderr, output, 'stderr')])];
+}
+
+/** Until the end of the stream, or of the tunnel, which the end of the command reports. */
+async function copy(from: Readable, output: Output, name: StreamName): Promise<void> {
+  try {
+    for await (const bytes of from) if (bytes instanceof Uint8Array) await output.writeBytes(name, bytes);
+  } catch {
+    // The tunnel has ended.
+  }
+}
+
+function terminalName({ TERM: name = '' }: NodeJS.ProcessEnv): string {
+  return /^[\w.+-]{1,64}$/.test(name) ? name : DEFAULT_TERMINAL;
+}
+
+function statusOf({ code, signal }: CommandEnd): number {
+  const number = Object.entries(constants.signals).find(([name]) => name === signal)?.[1] ?? 0;
+  return code ?? SIGNAL_BASE + number;
+}

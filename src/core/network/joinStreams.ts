@@ -1,0 +1,11 @@
+import type { Duplex } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+
+/** Passes on what either stream sends, as fast as the other one takes it. If one breaks, so does the other. */
+export function joinStreams(one: Duplex, other: Duplex): void {
+  for (const [from, to] of [
+    [one, other],
+    [other, one],
+  ] as const)
+    pipeline(from, to).catch(() => {});
+}

@@ -1,0 +1,215 @@
+import type { Agent } from 'node:http';
+import type { Duplex, Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createWebSocketStream, WebSocket } from 'ws';
+import { abortReason, AppError } from '../../core/errors.ts';
+import { Multiplexer } from '../../core/network/multiplexer.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import type { HttpResponse } from '../http/exchange.ts';
+import { NetworkError, RemoteError } from '../http/remoteErrors.ts';
+import {
+  type CommandRequest,
+  type CommandSignal,
+  type ExecHeader,
+  MAX_TUNNEL_MESSAGE,
+  parseEvent,
+  readLine,
+  type TerminalSize,
+  TUNNEL_CHANNELS,
+  TUNNEL_CLOSED,
+  TUNNEL_PING_MS,
+  TUNNEL_PROTOCOL,
+  writeLine,
+} from './tunnelProtocol.ts';
+
+const MAX_REASON = 200;
+
+/** How a command in a job ended. */
+export interface CommandEnd {
+  /** Null if a signal ended it. */
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** Why it was not run at all; `code` is then what shells exit with. */
+  readonly failure?: string;
+}
+
+/** A command that runs in a job. Its streams are to be read and ended by the caller. */
+export interface RunningCommand {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  /** Undefined with a terminal. */
+  readonly stderr: Readable | undefined;
+  signal(name: CommandSignal): void;
+  resize(size: TerminalSize): void;
+  /** @throws why the tunnel ended before it. */
+  readonly ended: Promise<CommandEnd>;
+}
+
+/** A tunnel into a running job. */
+export class JobTunnelClient implements Disposable {
+  readonly #socket: WebSocket;
+  readonly #channels: Multiplexer;
+  /** Resolves to the reason. */
+  readonly #closed: Promise<Error>;
+  #streams = 0;
+
+  /** @param options.signal its abort ends the tunnel. */
+  constructor(socket: WebSocket, { host, signal }: { readonly host: string; readonly signal: AbortSignal }) {
+    this.#socket = socket;
+    const stream = createWebSocketStream(socket);
+    stream.on('error', () => {}); // the socket reports it
+    this.#channels = new Multiplexer(stream, stream, TUNNEL_CHANNELS);
+    const ended = new AbortController();
+    const onAbort = (): void => socket.terminate();
+    signal.addEventListener('abort', onAbort, { signal: ended.signal });
+    if (signal.aborted) onAbort();
+    this.#closed = new Promise((resolve) => {
+      socket.once('close', (code, reason) => {
+        ended.abort();
+        resolve(signal.aborted ? abortReason(signal) : closeReason(code, reason.toString('utf8'), host));
+      });
+    });
+    void watchSilence(socket, ended.signal);
+  }
+
+  /** Runs a command in the job's folder, with its variables. @throws Error `ECONNRESET` if the tunnel has ended. */
+  exec(command: ExecHeader['command'], terminal?: ExecHeader['terminal']): RunningCommand {
+    const [stdin, stdout] = [this.#openStream(), this.#openStream()];
+    const stderr = terminal === undefined ? this.#openStream() : undefined;
+    const control = this.#channels.open();
+    const streams = { stdin: stdin.id, stdout: stdout.id, ...(stderr && { stderr: stderr.id }) };
+    control.write(writeLine({ type: 'exec', command, ...streams, ...(terminal && { terminal }) }));
+    const ask = (request: CommandRequest): void => {
+      if (control.writable) control.write(writeLine(request));
+    };
+    stdout.channel.end();
+    stderr?.channel.end();
+    stdin.channel.resume();
+    const ended = this.#endOf(control).then(
+      (end) => {
+        stdin.channel.destroy();
+        return end;
+      },
+      (error: unknown) => {
+        for (const stream of [stdin, stdout, stderr]) stream?.channel.destroy();
+        throw error;
+      },
+    );
+    ended.catch(() => {}); // it may fail before the caller waits for it
+    return {
+      stdin: stdin.channel,
+      stdout: stdout.channel,
+      stderr: stderr?.channel,
+      signal: (signal) => ask({ type: 'signal', signal }),
+      resize: (size) => ask({ type: 'resize', ...size }),
+      ended,
+    };
+  }
+
+  /** Ends the tunnel, and with it what runs through it. */
+  [Symbol.dispose](): void {
+    this.#socket.terminate();
+  }
+
+  #openStream(): { readonly id: string; readonly channel: Duplex } {
+    this.#streams += 1;
+    const id = String(this.#streams);
+    const channel = this.#channels.open();
+    channel.write(writeLine({ type: 'stream', id }));
+    return { id, channel };
+  }
+
+  async #endOf(control: Duplex): Promise<CommandEnd> {
+    try {
+      for (let line = await readLine(control); line !== undefined; line = await readLine(control)) {
+        const event = parseEvent(line);
+        if (event?.type === 'exit') return { code: event.code, signal: event.signal };
+        if (event?.type === 'failed') {
+          return { code: event.code, signal: null, failure: printableLine(event.message.slice(0, MAX_REASON)) };
+        }
+      }
+    } catch {
+      // The channel was reset; the reason is below.
+    } finally {
+      control.destroy();
+    }
+    if (this.#channels.isClosed) throw await this.#closed;
+    throw new AppError('limit', 'The job refused the command: too many run through this connection.');
+  }
+}
+
+/** How to open a WebSocket. */
+interface WebSocketCall {
+  /** VS Code's own if undefined. */
+  readonly agent: Agent | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+}
+
+/**
+ * Opens the WebSocket of a tunnel.
+ *
+ * @param check throws for the response of a service that refuses.
+ * @throws NetworkError on a timeout, otherwise the system's own error.
+ */
+export async function openWebSocket(
+  url: URL,
+  { agent, headers, timeoutMs }: WebSocketCall,
+  check: (response: HttpResponse) => Promise<unknown>,
+): Promise<WebSocket> {
+  const address = Object.assign(new URL(url), { protocol: url.protocol === 'https:' ? 'wss:' : 'ws:' });
+  const socket = new WebSocket(address, TUNNEL_PROTOCOL, {
+    headers,
+    handshakeTimeout: timeoutMs,
+    perMessageDeflate: false,
+    maxPayload: MAX_TUNNEL_MESSAGE,
+    ...(agent !== undefined && { agent }),
+  });
+  return new Promise((resolve, reject) => {
+    socket.once('open', () => resolve(socket));
+    socket.on('error', (error) => {
+      const isLate = error.message === 'Opening handshake has timed out';
+      reject(isLate ? new NetworkError(url.origin, error) : error);
+    });
+    socket.once('unexpected-response', (request, response) => {
+      const { statusCode = 0, statusMessage = '' } = response;
+      const refused = {
+        status: statusCode,
+        statusText: statusMessage,
+        header: (name: string) => [response.headers[name.toLowerCase()] ?? []].flat()[0] ?? null,
+        body: response,
+        [Symbol.dispose]: () => void request.destroy(),
+      };
+      check(refused)
+        .then(() => reject(new RemoteError(statusCode, `HTTP ${statusCode}: the service opened no WebSocket.`)), reject)
+        .finally(() => request.destroy());
+    });
+  });
+}
+
+/** Ends a connection on which nothing has arrived for as long as three pings of the service. */
+async function watchSilence(socket: WebSocket, signal: AbortSignal): Promise<void> {
+  let silentSince = performance.now();
+  const onHeard = (): void => void (silentSince = performance.now());
+  socket.on('ping', onHeard).on('message', onHeard);
+  while (!signal.aborted) {
+    await sleep(TUNNEL_PING_MS, undefined, { signal, ref: false }).catch(() => {});
+    if (performance.now() - silentSince > 3 * TUNNEL_PING_MS) socket.terminate();
+  }
+}
+
+/** What the end of a tunnel means for the one who uses it. */
+function closeReason(code: number, reason: string, host: string): Error {
+  const text = printableLine(reason.slice(0, MAX_REASON));
+  if (code === TUNNEL_CLOSED.jobLeft)
+    return new AppError(
+      'conflict',
+      'The connection to the job has ended: the job is over, or it has stopped what connects to it.',
+    );
+  if (code === TUNNEL_CLOSED.refused) return new AppError('not-signed-in', text);
+  const why = code === TUNNEL_CLOSED.stopping ? 'the service is stopping' : 'the connection was lost';
+  return new AppError(
+    'unreachable',
+    `The tunnel to the job through ${new URL(host).host} has ended: ${why}. The job itself continues.`,
+  );
+}
