@@ -177,6 +177,7 @@ test('no way to submit sends a job whose packages cannot be installed', async (t
   for (const script of ['train.py', 'job.sh', 'chat.mjs']) {
     await assert.rejects(inEditor({ script }, 'missing.txt'), refusal, script);
   }
+  await assert.rejects(inEditor({ script: 'train.py', packages: 'missing.txt' }), refusal);
   for (const profile of ['one', 'many']) await assert.rejects(inEditor({ profile }), refusal, profile);
   assert.deepEqual(limits, []);
 });
@@ -189,10 +190,16 @@ test('every way to submit a batch script takes the terms of its #SBATCH lines', 
   await submitJobTool(tool, cwd, { script: 'job.sh 1' });
   await inEditor({ script: 'job.sh' });
   await inEditor({ file: join(cwd, 'job.sh') });
+  assert.equal((await run('.', '--', '/bin/sh', '-e', './job.sh', '1')).exit, 0);
+  await inEditor({ command: ['bash', 'job.sh'] });
   assert.deepEqual(
     limits,
-    Array.from({ length: 9 }, () => 300),
+    Array.from({ length: 11 }, () => 300),
   );
+  // Flags win, and so do programs that do not run it as a script.
+  assert.equal((await run('.', '--max-runtime', '7', '--', 'bash', 'job.sh')).exit, 0);
+  await inEditor({ command: ['cat', 'job.sh'] });
+  assert.deepEqual(limits.slice(11), [7, 60]);
   const sweep = await inEditor({ file: join(cwd, 'array.sh') });
   assert.deepEqual(
     sweep?.drafts.map(({ maxRuntime }) => maxRuntime),
@@ -207,6 +214,9 @@ test('every way to submit a batch script takes the terms of its #SBATCH lines', 
     { script: 'job.sh' },
   );
   assert.equal(chosen.maxRuntime, 300);
+  const command = ['bash', 'job.sh'];
+  const started = await withStarted(cwd, { ...chosen, maxRuntime: 60 }, { script: 'bash job.sh', command });
+  assert.deepEqual([started.maxRuntime, started.command, started.batch?.source], [300, command, 'job.sh']);
 });
 
 test('every way to submit works with a service that has no accounts', async (t) => {

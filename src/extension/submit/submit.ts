@@ -57,10 +57,11 @@ export async function submit(
   // Each profile has its own terms and agreement.
   const key = asked.profile === undefined ? root : `${uri.fsPath} profile ${asked.profile}`;
   const memory = services.memory.get(key);
-  const terms: SubmitRequest['terms'] = (job, parameters) => ({
-    ...job?.terms({ env: {}, file: undefined, ...profile?.values, parameters }),
-    ...asked,
-  });
+  const terms: SubmitRequest['terms'] = (job, parameters) => {
+    const described = job?.terms({ env: {}, file: undefined, ...profile?.values, parameters });
+    const venv = asked.packages === undefined ? {} : { venv: { ...described?.venv, requirements: asked.packages } };
+    return { ...described, ...asked, ...venv };
+  };
   const fixed = terms(profile?.job, profile?.job.combinations[0] ?? {});
   const { include = memory.include ?? [], exclude = memory.exclude ?? [] } = fixed;
   const choice = { include, exclude };

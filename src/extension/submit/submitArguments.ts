@@ -35,6 +35,8 @@ const submitArguments = z.object({
   command: z.array(z.string(), l10n.t('Enter a list of words.')).min(1, TEXT).readonly().optional(),
   /** A job of the folder's `farwharf.json`; the other terms win over its values. */
   profile: text,
+  /** The file of the folder that lists the packages to install. */
+  packages: text,
   /** With a profile that has a matrix: values of its parameters. */
   parameters: z.record(z.string(), parameterValue, l10n.t('Enter an object.')).optional(),
   /** Whether to show the preflight even if the user turned it off. */

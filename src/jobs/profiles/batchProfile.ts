@@ -16,10 +16,12 @@ export interface BatchSource {
   readonly folder: string;
   /** The command line, if the user gave one. */
   readonly script?: string | undefined;
+  /** The command that runs it in place of the command line. */
+  readonly command?: readonly string[] | undefined;
 }
 
 /** The job that a batch script describes, in the form of a profile. An array becomes a sweep, with one job for each task. */
-export function batchProfile({ path, text, folder, script = quotePath(path) }: BatchSource): ProfileJob {
+export function batchProfile({ path, text, folder, script = quotePath(path), command }: BatchSource): ProfileJob {
   const job = readBatchJob(text);
   const { array, request } = job;
   const tasks = array === undefined || array.tasks.length > MOST_SWEEP_JOBS ? undefined : array.tasks;
@@ -40,7 +42,7 @@ export function batchProfile({ path, text, folder, script = quotePath(path) }: B
       for (const [name, value] of Object.entries(parameters)) env[name] = String(value);
       return {
         ...job.terms,
-        script,
+        ...(command === undefined ? { script } : { command }),
         ...(Object.keys(env).length > 0 && { venv: { env } }),
         batch: { source: path, remarks, request },
       };

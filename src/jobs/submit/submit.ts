@@ -205,7 +205,7 @@ export async function reviewJobs(
   folder: SubmitFolder,
 ): Promise<ReviewedJobs> {
   const { script, command } = program;
-  const described = job ?? (command === undefined ? await readBatch(selection.root, script) : undefined);
+  const described = job ?? (await readBatch(selection.root, program));
   const {
     name = command === undefined ? scriptPath(script) : script,
     combinations = [{}],

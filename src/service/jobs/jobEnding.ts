@@ -55,13 +55,21 @@ function endedBySignal({ outcome, code, signal }: ExitMarker): boolean {
  *
  * @param problem what happened to the results, as in "could not be packed: …".
  */
-export function endingWithoutResults(ending: Ending, problem: string): Ending {
+export function endingWithoutResults({ command }: Pick<StoredJob, 'command'>, ending: Ending, problem: string): Ending {
   const sentence = `The results ${problem}`;
   if (ending.state === 'succeeded') {
     // The problem comes first, because a list shows only the beginning.
-    return { ...ending, state: 'failed', reason: `${sentence} The script itself exited with status 0.` };
+    return {
+      ...ending,
+      state: 'failed',
+      reason: `${sentence} The ${programWord(command)} itself exited with status 0.`,
+    };
   }
   return { ...ending, reason: ending.reason === null ? sentence : `${ending.reason} ${sentence}` };
+}
+
+function programWord(command: StoredJob['command']): 'script' | 'command' {
+  return command === null ? 'script' : 'command';
 }
 
 /** The ending of a job whose runner is gone without a report. `verifiedSeconds` are charged, up to the hold. */
@@ -133,5 +141,5 @@ const SIGNAL_HINTS: Readonly<Record<string, string>> = {
 };
 
 function killedBy(signal: string, { command }: Pick<StoredJob, 'command'>): string {
-  return `The ${command === null ? 'script' : 'command'} was stopped by ${signal}.${SIGNAL_HINTS[signal] ?? ''}`;
+  return `The ${programWord(command)} was stopped by ${signal}.${SIGNAL_HINTS[signal] ?? ''}`;
 }

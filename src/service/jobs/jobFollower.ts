@@ -246,7 +246,7 @@ export async function finishJob(
       const missing = [tooLargeOnes(tooLarge, context.maxResultBytes), unreadableOnes(unreadable)].flat().join('; ');
       const problem = clean(`are incomplete: ${missing}. ${keptWhere(job, folder)}`);
       events.push(note(`The results ${problem}`, ABOUT_RESULTS));
-      final = endingWithoutResults(ending, problem);
+      final = endingWithoutResults(job, ending, problem);
     }
   } catch (error) {
     signal.throwIfAborted();
@@ -257,7 +257,7 @@ export async function finishJob(
     await rm(folder.results, { recursive: true, force: true }).catch(() => {});
     const problem = clean(unpacked(error, folder, keptWhere(job, folder)));
     events.push(note(`The results ${problem}`, ABOUT_RESULTS));
-    final = endingWithoutResults(ending, problem);
+    final = endingWithoutResults(job, ending, problem);
   }
   const reason = final.reason === null ? null : clean(final.reason);
   context.store.finish(job, { ...final, reason }, events);

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { subscribe } from 'node:diagnostics_channel';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openEmbedder } from '../../../../src/agents/rag/openEmbedder.ts';
 import { Index } from '../../../../src/retrieval/index/index.ts';
 import type { Embedder } from '../../../../src/retrieval/semantic/embedTexts.ts';
@@ -84,7 +86,18 @@ test('a service that stalls in the middle of its response is given up after the 
     void response.writeHead(200, { 'content-type': 'application/json' }).write('{"data":[');
   const { embedder, asked } = await service(t, stall);
   const says = /openai \(small\): http:.* did not send its whole response within 0\.2 s\. Check that the service runs/;
-  await assert.rejects(embedder.embed(['a'], { timeoutSeconds: 0.2 }), { code: 'unreachable', message: says });
+  const heads = ['http.client.response.finish', 'undici:request:headers'];
+  const head = Promise.withResolvers<void>();
+  for (const channel of heads) subscribe(channel, () => head.resolve());
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const stalled = embedder.embed(['a'], { timeoutSeconds: 0.2 });
+  stalled.catch(() => {}); // awaited below
+  await head.promise;
+  // The client reads the body from then on.
+  await nextTurn();
+  t.mock.timers.tick(200);
+  await assert.rejects(stalled, { code: 'unreachable', message: says });
+  t.mock.timers.reset();
   assert.equal(asked.length, 1);
   const stop = new AbortController();
   const reason = new Error('enough');

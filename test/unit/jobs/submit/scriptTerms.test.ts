@@ -33,10 +33,18 @@ test('a picked script brings the terms of its #SBATCH lines, and another one lea
 
 test('only scripts in the folder are read', async (t) => {
   const folder = await folderOf(t);
-  assert.equal((await readBatch(folder, 'many.sh'))?.combinations.length, 4);
-  assert.equal(await readBatch(join(folder, 'inner'), '../job.sbatch'), undefined);
-  assert.equal(await readBatch(folder, 'missing.sbatch'), undefined);
-  assert.equal(await readBatch(folder, ''), undefined);
+  assert.equal((await readBatch(folder, { script: 'many.sh' }))?.combinations.length, 4);
+  assert.equal(await readBatch(join(folder, 'inner'), { script: '../job.sbatch' }), undefined);
+  assert.equal(await readBatch(folder, { script: 'missing.sbatch' }), undefined);
+  assert.equal(await readBatch(folder, { script: '' }), undefined);
+  for (const command of [
+    ['bash', '../job.sbatch'],
+    ['bash', '-c', 'job.sbatch'],
+    ['env', 'bash', 'job.sbatch'],
+    ['bash'],
+  ]) {
+    assert.equal(await readBatch(join(folder, 'inner'), { script: '', command }), undefined, command.join(' '));
+  }
 });
 
 test('the terms of a batch script are not those of the next submit', async (t) => {
