@@ -112,7 +112,7 @@ export async function applyQuickFix(page: Page, text: string): Promise<void> {
 export async function followLink(page: Page, link: Locator, opens: Locator): Promise<void> {
   await page.keyboard.down('Control');
   await link.hover();
-  await page.locator('.detected-link-active').waitFor();
+  await page.locator('.detected-link-active').first().waitFor(); // colours divide a link
   await page.mouse.down();
   await page.mouse.up();
   await page.keyboard.up('Control');

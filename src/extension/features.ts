@@ -18,6 +18,7 @@ import { registerFlows } from './flows/registerFlows.ts';
 import { flowRuntime as createFlowRuntime } from './flows/runs/flowRuntime.ts';
 import type { JobTree } from './jobs/list/jobTree.ts';
 import { registerJobs } from './jobs/registerJobs.ts';
+import { registerNotebooks } from './notebooks/registerNotebooks.ts';
 import { registerResults } from './results/registerResults.ts';
 import { registerSearch } from './search/registerSearch.ts';
 import type { Search } from './search/search.ts';
@@ -98,6 +99,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
   parts.setUp('status bar', () =>
     showStatus(shell.status, { account, budgetsChanged, home, hosts, ledger, log, store }),
   );
+  registerNotebooks({ ...base, store });
   const results = registerResults({ ...base, hosts, jobs });
   const failures = registerFailures({ ...base, hosts, jobs, modelKeys });
   const sweeps = registerSweeps({ ...base, hosts, jobs, onSent: (id) => void memory.addSubmitted(id) });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
+import { LiveCells } from '../../src/jobs/notebooks/liveCells.ts';
 import { interruptAt, type RunOptions, Scratch } from './commandLine.ts';
 import { type Cell, code, notebook, notebooksAreMissing } from './support/notebooks.ts';
 import { programs } from './support/packages.ts';
@@ -57,7 +58,7 @@ suite('a notebook', { skip: missing === undefined ? false : `LOUD: ${missing}` }
     };
     const ended = await run(files, ['--profile', 'sweep', '--set', 'rate=3', '--set', 'names=NaN']);
     assert.equal(ended.exit, 0, ended.stderr);
-    assert.match(ended.stdout, /cell 1 of 4\ncell 2 of 4\ncell 3 of 4\none\ntwo\ncell 4 of 4\n'near 1\.0'\n/);
+    assert.match(ended.stdout, /cell 1 of 3\ncell 2 of 3\none\ntwo\ncell 3 of 3\n'near 1\.0'\n/);
     assert.match(ended.stderr, /aside\n/);
     const after = await ended.cells('sub/a b.ipynb');
     assert.deepEqual(after.map(outputOf), ['', '', '', 'one\ntwo\naside\n', '', "'near 1.0'"]);
@@ -80,6 +81,18 @@ suite('a notebook', { skip: missing === undefined ? false : `LOUD: ${missing}` }
     assert.equal(ended.exit, 1, ended.stderr);
     assert.match(ended.stderr, /cell 2 of 3 of a\.ipynb failed: ZeroDivisionError: division by zero/);
     assert.deepEqual((await ended.cells('a.ipynb')).map(outputOf), ['before\n', 'division by zero', '']);
+    const { stdout } = await scratch.run(['watch', ended.id, '--json'], { env });
+    const live = new LiveCells();
+    for (const line of stdout.trim().split('\n')) live.push(JSON.parse(line) as { event: string; data: unknown });
+    assert.deepEqual(
+      live.all.map(({ state, count, outputs }) => [state, count, outputs?.map((output) => output.output_type)]),
+      [
+        ['done', 1, ['stream']],
+        ['failed', 2, ['error']],
+        ['stopped', null, undefined],
+      ],
+    );
+    assert.doesNotMatch(ended.stdout, /farwharf:cell/);
   });
 
   test('whose job is cancelled keeps the outputs up to then', async () => {

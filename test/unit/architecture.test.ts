@@ -31,7 +31,7 @@ const FOLDERS: Record<string, string> = {
   library: '.',
   agents: 'schema tools records run graph llm chat rag .',
   machines: 'ssh install .',
-  jobs: 'service signIn ledger archives source selection batch contents log metrics plan send profiles sweeps submit results report failure agentTools',
+  jobs: 'service signIn ledger archives source selection batch contents log notebooks metrics plan send profiles sweeps submit results report failure agentTools',
   flows: `
     graph syntax interpreter reading editing language layout project migration
     run/protocol run/loading run/start run/history run/testing run/evals run/child`,
@@ -41,7 +41,7 @@ const FOLDERS: Record<string, string> = {
     http/submit http/page http admin . machine`,
   cli: 'terminal command account jobs flows sweeps submit search admin mcp machines .',
   extension: `
-    threads contributions ui workspace account agents jobs/store jobs/list jobs/log jobs failures results submit/preflight sweeps
+    threads contributions ui workspace account agents jobs/store jobs/list notebooks jobs/log jobs failures results submit/preflight sweeps
     submit search/index search flows/documents flows/runs flows/canvas flows/language flows .`,
   webview: 'canvas/dom canvas/state canvas/scene canvas/actions canvas/panels canvas jobPage sweepPage',
 };

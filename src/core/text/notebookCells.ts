@@ -1,9 +1,19 @@
 import { AppError } from '../errors.ts';
+import { fieldOf } from '../jsonFields.ts';
 
 export interface NotebookCell {
   /** Whether it is code, rather than text. */
   readonly isCode: boolean;
   readonly source: string;
+  readonly tags: readonly unknown[];
+}
+
+/** The tag of the cell that holds the parameters of a run, from papermill. */
+export const PARAMETERS_TAG = 'injected-parameters';
+
+/** The cells that a job counts, as in `cell 7 of 20`: those with code, without that of its parameters. */
+export function countedCells(cells: readonly NotebookCell[]): readonly NotebookCell[] {
+  return cells.filter(({ isCode, source, tags }) => isCode && source.trim() !== '' && !tags.includes(PARAMETERS_TAG));
 }
 
 /**
@@ -29,5 +39,6 @@ function readCell(cell: unknown): readonly NotebookCell[] {
   if (typeof cell !== 'object' || cell === null || !('source' in cell)) return [];
   const lines: readonly unknown[] = Array.isArray(cell.source) ? cell.source : [cell.source];
   const source = lines.filter((line) => typeof line === 'string').join('');
-  return [{ isCode: 'cell_type' in cell && cell.cell_type === 'code', source }];
+  const tags = fieldOf(fieldOf(cell, 'metadata'), 'tags');
+  return [{ isCode: 'cell_type' in cell && cell.cell_type === 'code', source, tags: Array.isArray(tags) ? tags : [] }];
 }

@@ -8,6 +8,8 @@ import { hasSucceeded, type JobRecord } from '../../jobs/ledger/record.ts';
 import { lastLines } from '../../jobs/log/lastLines.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
 import { failureReference } from '../../jobs/source/failureReference.ts';
+import { startedNotebook } from '../../jobs/selection/script.ts';
+import type { SourceReference } from '../../jobs/source/sourceReference.ts';
 import { SourceFiles } from '../../jobs/source/sourceFiles.ts';
 import { readSetting } from '../contributions/config.ts';
 import { isWorthNotifying, type WatchedJobs } from '../jobs/store/watchedJobs.ts';
@@ -33,8 +35,8 @@ export async function notifyFailures(ended: readonly JobRecord[], deps: FailureD
 
 async function tellFailure(record: JobRecord, { home, signal, sourceLines }: FailureDeps): Promise<void> {
   const lines = await lastLines(new EventSpool(home, record.id));
-  const reference = await failureReference(lines, new SourceFiles(record));
-  const goTo = reference === undefined ? [] : [l10n.t('Go to {0}:{1}', basename(reference.path), reference.line)];
+  const reference = await failureReference(lines, new SourceFiles(record), startedNotebook(record));
+  const goTo = reference === undefined ? [] : [goToText(reference)];
   const [explain, showLog] = [l10n.t('Explain'), l10n.t('Show Log')];
   const choice = await showError(
     `${shownScript(record.script)}: ${describeJob(record, Date.now())}`,
@@ -46,5 +48,13 @@ async function tellFailure(record: JobRecord, { home, signal, sourceLines }: Fai
   if (choice === showLog) await vscode.commands.executeCommand('farwharf.showLog', record.id);
   if (choice === undefined || choice === showLog || choice === explain || reference === undefined) return;
   const location = await sourceLines.locate(record, reference, signal);
-  if (location !== undefined) await vscode.window.showTextDocument(location.uri, { selection: location.range });
+  if (location === undefined) return;
+  // A cell of a notebook is no document that could be shown on its own.
+  await vscode.commands.executeCommand('vscode.open', location.uri, { selection: location.range });
+}
+
+function goToText({ path, line, cell }: SourceReference): string {
+  return cell === undefined
+    ? l10n.t('Go to {0}:{1}', basename(path), line)
+    : l10n.t('Go to Cell {1} of {0}', basename(path), cell);
 }

@@ -8,6 +8,7 @@ import { lastLines } from '../../jobs/log/lastLines.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
 import { scriptPath } from '../../jobs/selection/script.ts';
 import { failureReference } from '../../jobs/source/failureReference.ts';
+import { startedNotebook } from '../../jobs/selection/script.ts';
 import { SourceFiles } from '../../jobs/source/sourceFiles.ts';
 import type { SourceReference } from '../../jobs/source/sourceReference.ts';
 import type { JobStore } from '../jobs/store/jobStore.ts';
@@ -60,7 +61,7 @@ export class FailureProblems implements Disposable {
   async #find(record: JobRecord): Promise<void> {
     const { home } = this.#deps;
     const lines = await lastLines(new EventSpool(home, record.id));
-    const reference = await failureReference(lines, new SourceFiles(record));
+    const reference = await failureReference(lines, new SourceFiles(record), startedNotebook(record));
     if (reference !== undefined) await this.#locate(record, reference);
   }
 

@@ -76,7 +76,7 @@ export function registerJobs(inputs: JobInputs): JobFeature {
   const watched = new WatchedJobs(memory);
   const listOptions = new ListOptions(memory);
   const colouredLines = new ColouredLines();
-  const sourceLines = new SourceLines(worker.sources);
+  const sourceLines = new SourceLines(home, worker.sources);
   const jobLog = parts.add(new JobLog({ home, colouredLines, results: worker.results, memory, watched, log }));
   const logDocuments = parts.add(new LogDocuments(home, store, colouredLines));
   const events = parts.add(new JobEventDocuments(home, store));

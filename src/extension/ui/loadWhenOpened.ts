@@ -12,6 +12,7 @@ export function loadWhenOpened(
     watching.dispose();
     load().catch(report);
   };
-  for (const document of vscode.workspace.textDocuments) look(document);
+  const open = vscode.workspace.textDocuments.find((document) => needs(document));
+  if (open !== undefined) look(open);
   return watching;
 }

@@ -2,6 +2,8 @@ import { realpath } from 'node:fs/promises';
 import { pathInside } from '../../core/files/pathInside.ts';
 import { MAX_FILE_BYTES } from '../archives/archivedFiles.ts';
 import { readBounded } from '../../workspace/files/boundedRead.ts';
+import { startedNotebook } from '../selection/script.ts';
+import { countedCells, readNotebookCells } from '../../core/text/notebookCells.ts';
 import type { JobRecord } from '../ledger/record.ts';
 import { SourceFiles } from '../source/sourceFiles.ts';
 import { findReferences } from '../source/sourceReference.ts';
@@ -19,12 +21,14 @@ export interface FailureFrame {
   readonly path: string;
   /** 1-based. */
   readonly line: number;
+  /** The cell of a notebook in which the lines are, as the job counts them. */
+  readonly cell?: number;
   /** Of the first line of `lines`, 1-based. */
   readonly firstLine: number;
   readonly lines: readonly string[];
 }
 
-type Position = Pick<FailureFrame, 'path' | 'line'>;
+type Position = Pick<FailureFrame, 'path' | 'line' | 'cell'>;
 
 /**
  * The last lines of own code that the output names, in the order of the output. They come from the archive that was submitted or, if
@@ -42,15 +46,17 @@ export async function failureFrames(
     () => undefined,
   );
   const local = new SourceFiles(record);
-  for (const reference of output.flatMap((line) => findReferences(line))) {
+  const notebook = startedNotebook(record);
+  for (const reference of output.flatMap((line) => findReferences(line, notebook))) {
     const path = submittedPaths
       ? workspacePaths(reference.path).find((each) => submittedPaths.has(each))
       : (await local.find(reference.path))?.path;
     if (path === undefined) continue;
-    const key = `${path}:${reference.line}`;
+    const { line, cell } = reference;
+    const key = `${path}:${cell}:${line}`;
     // A repeated position counts where it comes last.
     positions.delete(key);
-    positions.set(key, { path, line: reference.line });
+    positions.set(key, { path, line, ...(cell !== undefined && { cell }) });
   }
   const last = [...positions.values()].slice(-MAX_FRAMES);
   const texts = submittedPaths
@@ -77,10 +83,19 @@ async function readLocal(folder: string, path: string): Promise<Uint8Array | und
   }
 }
 
-function excerpt({ path, line }: Position, text: string): FailureFrame | undefined {
-  const all = text.split(/\r\n|\n|\r/);
+function excerpt({ path, line, cell }: Position, text: string): FailureFrame | undefined {
+  const source = cell === undefined ? text : sourceOfCell(text, path, cell);
+  const all = source?.split(/\r\n|\n|\r/) ?? [];
   if (line < 1 || line > all.length) return undefined;
   const firstLine = Math.max(1, line - LINES_AROUND);
   const lines = all.slice(firstLine - 1, line + LINES_AROUND).map((each) => each.slice(0, MAX_LINE));
-  return { path, line, firstLine, lines };
+  return { path, line, firstLine, lines, ...(cell !== undefined && { cell }) };
+}
+
+function sourceOfCell(text: string, path: string, number: number): string | undefined {
+  try {
+    return countedCells(readNotebookCells(text, path))[number - 1]?.source;
+  } catch {
+    return undefined; // it is no notebook any more
+  }
 }

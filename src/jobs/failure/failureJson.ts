@@ -13,7 +13,13 @@ export function failureAsJson({ record, lines, frames, changes, hints }: Failure
     exit_code: exitCode,
     likely_causes: hints,
     log: lines,
-    code: frames.map(({ path, line, firstLine, lines: text }) => ({ path, line, first_line: firstLine, lines: text })),
+    code: frames.map(({ path, line, cell, firstLine, lines: text }) => ({
+      path,
+      ...(cell !== undefined && { cell }),
+      line,
+      first_line: firstLine,
+      lines: text,
+    })),
     changes:
       changes === undefined
         ? null

@@ -44,13 +44,14 @@ function section(title: string, text: string): string {
   return `## ${title}\n\n${text}`;
 }
 
-function describeFrame({ path, line, firstLine, lines }: FailureFrame): string {
+function describeFrame({ path, line, cell, firstLine, lines }: FailureFrame): string {
   const width = String(firstLine + lines.length).length;
   const numbered = lines.map((text, index) => {
     const number = firstLine + index;
     return `${number === line ? '>' : ' '} ${String(number).padStart(width)} ${text}`;
   });
-  return `${printableLine(path)}, line ${line}\n\n${fenced(numbered.join('\n'))}`;
+  const place = cell === undefined ? `line ${line}` : `cell ${cell}, line ${line}`;
+  return `${printableLine(path)}, ${place}\n\n${fenced(numbered.join('\n'))}`;
 }
 
 function describeChanges(changes: FailureContext['changes']): string {

@@ -2,10 +2,12 @@ import { textField } from '../../core/jsonFields.ts';
 import { MarkedLineReader, textOf } from '../../core/text/markedLines.ts';
 import { logTextOf } from '../../remote/protocol/spellings.ts';
 
-/** The lines in which a job prints data for its page: `farwharf:metric {"step": 10, "loss": 0.3}`. */
-const MARKS = { metric: 'farwharf:metric ', picture: 'farwharf:picture ' } as const;
+/** The lines in which a job prints data for its page or a notebook: `farwharf:metric {"step": 10, "loss": 0.3}`. */
+const MARKS = { metric: 'farwharf:metric ', picture: 'farwharf:picture ', cell: 'farwharf:cell ' } as const;
 // Text that is not the start of an object is a mistake in the program, and stays visible.
 const HIDDEN = Object.values(MARKS).map((mark) => `${mark}{"`);
+// The user's program did not print these, so programs that read its output do not get them either.
+const ALWAYS_HIDDEN = [`${MARKS.cell}{"`];
 const LONGEST_HIDDEN = Math.max(...HIDDEN.map(({ length }) => length));
 const FIRST = 'f'; // the first letter of each mark, so that most lines cost one comparison
 const LINE_END = /\r\n|[\n\r]/;
@@ -46,7 +48,7 @@ export class ReadableOutput {
   readonly #keepsData: boolean;
   readonly #streams = new Map<Stream, ReadableStream>();
 
-  /** @param keepsData whether data lines stay in the text, which is for a file or a program. */
+  /** @param keepsData whether data lines that the user's program printed stay in the text, which is for a file or a program. */
   constructor({ keepsData = false } = {}) {
     this.#keepsData = keepsData;
   }
@@ -71,7 +73,7 @@ export class ReadableOutput {
 }
 
 class ReadableStream {
-  readonly #keepsData: boolean;
+  readonly #hidden: readonly string[];
   readonly #marked = new MarkedLineReader();
   /** The end of the text, while it may be the start of a data line. */
   #held = '';
@@ -79,7 +81,7 @@ class ReadableStream {
   #isInData = false;
 
   constructor(keepsData: boolean) {
-    this.#keepsData = keepsData;
+    this.#hidden = keepsData ? ALWAYS_HIDDEN : HIDDEN;
   }
 
   push(text: string): string {
@@ -97,15 +99,14 @@ class ReadableStream {
   }
 
   #withoutData(piece: string): string {
-    if (this.#keepsData) return piece;
     const text = this.#held + piece;
     this.#held = '';
     let readable = '';
     for (let at = 0; at < text.length; ) {
       if (this.#isLineStart && !this.#isInData && text.charAt(at) === FIRST) {
         const rest = text.slice(at, at + LONGEST_HIDDEN);
-        this.#isInData = HIDDEN.some((mark) => rest.startsWith(mark));
-        if (!this.#isInData && HIDDEN.some((mark) => mark.startsWith(rest))) {
+        this.#isInData = this.#hidden.some((mark) => rest.startsWith(mark));
+        if (!this.#isInData && this.#hidden.some((mark) => mark.startsWith(rest))) {
           this.#held = rest;
           return readable;
         }

@@ -6,13 +6,16 @@ const TRACE_LINE = /^\s*at\s/;
 /**
  * The reference to the line of the job's own code at which it failed, from the last lines of its output: the innermost call in the last
  * trace, or else the last reference. Returns undefined if the lines refer to no file of the folder.
+ *
+ * @param notebook the path of the notebook that the job runs.
  */
 export async function failureReference(
   lines: readonly string[],
   files: Pick<SourceFiles, 'find'>,
+  notebook?: string,
 ): Promise<SourceReference | undefined> {
   for (let index = lines.length - 1; index >= 0; index -= 1) {
-    const last = await ownReference(lines[index], files);
+    const last = await ownReference(lines[index], files, notebook);
     if (last === undefined) continue;
     return last.innermost === 'first' ? ((await firstInTrace(lines, index, files)) ?? last) : last;
   }
@@ -37,8 +40,9 @@ async function firstInTrace(
 async function ownReference(
   line: string | undefined,
   files: Pick<SourceFiles, 'find'>,
+  notebook?: string,
 ): Promise<SourceReference | undefined> {
-  for (const reference of findReferences(line ?? '').toReversed()) {
+  for (const reference of findReferences(line ?? '', notebook).toReversed()) {
     if ((await files.find(reference.path)) !== undefined) return reference;
   }
   return undefined;

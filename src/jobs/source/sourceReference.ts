@@ -1,3 +1,5 @@
+import { basename } from 'node:path/posix';
+
 /** A line of source code that a line of output names. */
 export interface SourceReference {
   /** Where the reference is in the line of output, in UTF-16 code units. */
@@ -9,6 +11,8 @@ export interface SourceReference {
   readonly line: number;
   /** 1-based; undefined if the output does not name it. */
   readonly column: number | undefined;
+  /** In a notebook: the number of the cell, as the job counts them, in which the line is. */
+  readonly cell?: number;
   /** Whether the trace prints the innermost call first, as Node.js and Java do, or last, as Python does; undefined outside of traces. */
   readonly innermost: 'first' | 'last' | undefined;
 }
@@ -20,6 +24,9 @@ const PYTHON_FRAME = /\bFile "([^"]+)", line (\d{1,7})/g;
 const JAVA_FRAME = /\bat ([\w$.]{1,200})\.[\w$<>]{1,100}\(([\w$]{1,100}\.(?:java|kt|scala|groovy)):(\d{1,7})\)/g;
 const COLON_POSITION = /:(\d{1,7})(?::(\d{1,7}))?(?![\d.])/g;
 const BRACKET_POSITION = /\((\d{1,7})(?:,(\d{1,7}))?\)(?=\s*:|$)/g;
+// IPython 8; older versions do not name the line.
+const CELL_FRAME = /\bCell In ?\[(\d{1,7})\], line (\d{1,7})/g;
+const CELL_FAILURE = /^cell (\d{1,7}) of \d{1,7} of (.{1,255}\.ipynb) failed: /;
 const MAYBE_REFERENCE = /[:(]\d|", line \d/;
 const IS_TRACE = /^\s*at\s/;
 const ENDS_PATH = /[\s"'`<>|*?,;=[\]{}]/;
@@ -28,9 +35,13 @@ const FILE_NAME = /[^/\\.:][^/\\:]*\.[A-Za-z]\w{0,15}$/;
 /**
  * Finds the references to source code in a line of output: frames of Python, Node.js and Java, and `path:line`, `path:line:column`
  * and `path(line,column)`, which compilers, Rust, Go and most linters print. Whether the files exist is not checked.
+ *
+ * @param notebook the path of the notebook that the job runs, whose cells its output names.
  */
-export function findReferences(output: string): SourceReference[] {
+export function findReferences(output: string, notebook?: string): SourceReference[] {
   const text = output.slice(0, MAX_LINE);
+  const inCells = notebook === undefined ? [] : cellReferences(text, notebook);
+  if (inCells.length > 0) return inCells;
   if (!MAYBE_REFERENCE.test(text)) return [];
   const frames = [...pythonFrames(text), ...javaFrames(text)];
   if (frames.length > 0) return frames;
@@ -50,6 +61,18 @@ function pythonFrames(text: string): SourceReference[] {
   return [...text.matchAll(PYTHON_FRAME)].map(([frame, path = '', line], index, all) => {
     const start = all[index]?.index ?? 0;
     return { start, end: start + frame.length, path, line: Number(line), column: undefined, innermost: 'last' };
+  });
+}
+
+function cellReferences(text: string, path: string): SourceReference[] {
+  const shared = { path, column: undefined, innermost: undefined };
+  const [failure = '', number, name] = CELL_FAILURE.exec(text) ?? [];
+  if (name === basename(path)) {
+    return [{ ...shared, start: 0, end: failure.length - ' failed: '.length, line: 1, cell: Number(number) }];
+  }
+  return [...text.matchAll(CELL_FRAME)].map((match) => {
+    const [frame, cell, line] = match;
+    return { ...shared, start: match.index, end: match.index + frame.length, line: Number(line), cell: Number(cell) };
   });
 }
 

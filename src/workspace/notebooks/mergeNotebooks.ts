@@ -1,4 +1,5 @@
 import { tryParseJson } from '../../core/jsonFields.ts';
+import { PARAMETERS_TAG } from '../../core/text/notebookCells.ts';
 import { type CellIdentity, matchCells } from './matchCells.ts';
 
 type Fields = Record<string, unknown>;
@@ -23,8 +24,6 @@ export interface MergedNotebook {
 /** In the metadata of a cell: its output comes from an older version of its source. */
 export const OLDER_OUTPUT = 'farwharf_older_output';
 
-// papermill's tag of the cell that it adds, which the next run replaces.
-const PARAMETERS_TAG = 'injected-parameters';
 const OUTPUT_TYPES: ReadonlySet<unknown> = new Set(['stream', 'display_data', 'execute_result', 'error']);
 
 /**

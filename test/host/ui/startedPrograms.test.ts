@@ -6,11 +6,36 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locator } from 'playwright-core';
 import { EVIDENCE } from '../../../scripts/vscode/evidence.ts';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
-import { choose, closeAllEditors, openFile, runCommand } from '../../../scripts/vscode/workbench.ts';
-import { notebook, notebooksAreMissing } from '../../service/support/notebooks.ts';
+import { choose, closeAllEditors, followLink, openFile, runCommand } from '../../../scripts/vscode/workbench.ts';
+import { code, notebook, notebooksAreMissing } from '../../service/support/notebooks.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 
 const missing = await notebooksAreMissing();
+
+// A picture without a library: two colours that meet along a curve.
+const DRAW = `import math, struct, zlib
+from IPython.display import Image
+def chunk(name, data):
+    return struct.pack('>I', len(data)) + name + data + struct.pack('>I', zlib.crc32(name + data))
+def draw(waves, width=360, height=90):
+    rows = b''.join(
+        b'\\0' + b''.join(
+            b'\\x30\\x70\\xc0' if y > height * (0.5 + 0.4 * math.sin(x * waves / 57)) else b'\\xf0\\xf0\\xf4' for x in range(width)
+        ) for y in range(height))
+    header = struct.pack('>IIBBBBB', width, height, 8, 2, 0, 0, 0)
+    return Image(b'\\x89PNG\\r\\n\\x1a\\n' + chunk(b'IHDR', header) + chunk(b'IDAT', zlib.compress(rows)) + chunk(b'IEND', b''))`;
+const PLOTS = [
+  'print("first of ten")',
+  DRAW,
+  'draw(1)',
+  code('total = 0\n1 / total', ['raises-exception']),
+  'draw(4)',
+  'print("edited meanwhile")',
+  '[i * i for i in range(5)]',
+  'print("eight")',
+  'draw(9)',
+  'import time\nprint("until it is cancelled")\ntime.sleep(600)',
+];
 
 suite('what a job runs besides scripts', () => {
   let window: Window;
@@ -24,6 +49,7 @@ suite('what a job runs besides scripts', () => {
         folder = path;
         await mkdir(path, { recursive: true });
         await writeFile(join(path, 'names.txt'), 'ada\nben\ncy\n');
+        await writeFile(join(path, 'plots.ipynb'), notebook(PLOTS));
         await writeFile(join(path, 'analysis.ipynb'), notebook(['print("one")', '[i * i for i in range(5)]', '1 / 0']));
       },
     });
@@ -88,5 +114,55 @@ suite('what a job runs besides scripts', () => {
       cells.map(({ outputs }) => outputs.map((output) => output.output_type)),
       [['stream'], ['execute_result'], ['error']],
     );
+  });
+
+  test('the outputs of a running notebook arrive in the open editor, where its cells say how far it is', {
+    skip: missing === undefined ? false : `LOUD: ${missing}`,
+  }, async () => {
+    const { page } = window;
+    await openFile(page, 'plots.ipynb');
+    await page.locator('.notebook-toolbar-container').getByRole('button', { name: 'Submit This File' }).click();
+    await choose(page, 'Submit plots.ipynb');
+    await log('until it is cancelled').waitFor();
+    const place = page.locator('.statusbar-item', { hasText: 'of 10' });
+    await place.filter({ hasText: 'Cell 1 of 10' }).waitFor();
+    const trace = log('[4], line 2');
+    await log('until it is cancelled').hover();
+    while (!(await trace.isVisible())) {
+      await page.mouse.wheel(0, -60);
+      await sleep(100);
+    }
+    await followLink(page, trace.locator('.detected-link').first(), place.filter({ hasText: 'Cell 4 of 10' }));
+    await page.screenshot({ path: join(EVIDENCE, 'notebook-traceback.png') });
+    await runCommand(page, 'View: Hide Panel');
+    await page.locator('.part.panel').waitFor({ state: 'hidden' });
+    const states = page.locator('.cell-status-left .cell-status-item');
+    await states.filter({ hasText: 'ran on this machine' }).first().waitFor();
+    await page.screenshot({ path: join(EVIDENCE, 'notebook-live.png') });
+    await runCommand(page, 'File: Save');
+    await page.locator('.tab.dirty', { hasText: 'plots.ipynb' }).waitFor({ state: 'hidden' });
+    const { cells } = JSON.parse(await readFile(join(folder, 'plots.ipynb'), 'utf8')) as {
+      cells: { outputs: { output_type: string; data?: object; text?: readonly string[] }[] }[];
+    };
+    // The last cell still runs.
+    const shown = cells
+      .slice(0, -1)
+      .map(({ outputs }) =>
+        outputs.map(
+          ({ output_type: type, data, text }) => text?.join('') ?? (data && Object.keys(data).join()) ?? type,
+        ),
+      );
+    const picture = ['image/png,text/plain'];
+    assert.deepEqual(shown, [
+      ['first of ten\n'],
+      [],
+      picture,
+      ['error'],
+      picture,
+      ['edited meanwhile\n'],
+      ['text/plain'],
+      ['eight\n'],
+      picture,
+    ]);
   });
 });

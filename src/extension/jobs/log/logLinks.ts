@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import type { JobRecord } from '../../../jobs/ledger/record.ts';
 import { SourceFiles } from '../../../jobs/source/sourceFiles.ts';
+import { startedNotebook } from '../../../jobs/selection/script.ts';
 import { findReferences, type SourceReference } from '../../../jobs/source/sourceReference.ts';
 import { label } from '../../ui/labels.ts';
 import { withSignal } from '../../ui/abort.ts';
@@ -54,16 +55,19 @@ export class LogLinks implements vscode.DocumentLinkProvider {
   async provideDocumentLinks(document: vscode.TextDocument): Promise<vscode.DocumentLink[]> {
     const record = this.#recordOf(document);
     if (record === undefined) return [];
-    this.#search(document);
+    this.#search(document, startedNotebook(record));
     const files = new SourceFiles(record);
     const links: vscode.DocumentLink[] = commandLinks(document, record);
     for (const { row, reference } of this.#references) {
       const file = await files.find(reference.path);
       if (file === undefined) continue;
       const link = new LogLink(new vscode.Range(row, reference.start, row, reference.end), record, reference);
-      link.tooltip = file.isChanged
-        ? label`${l10n.t('{0}:{1}, changed since the job was submitted', file.path, reference.line)}`
-        : label`${file.path}:${reference.line}`;
+      const { cell, line } = reference;
+      const place = cell === undefined ? `${file.path}:${line}` : l10n.t('{0}, cell {1}', file.path, cell);
+      link.tooltip =
+        file.isChanged && cell === undefined
+          ? label`${l10n.t('{0}:{1}, changed since the job was submitted', file.path, line)}`
+          : label`${place}`;
       links.push(link);
     }
     return links;
@@ -74,12 +78,14 @@ export class LogLinks implements vscode.DocumentLinkProvider {
     const location = await withSignal(token, (signal) => this.#lines.locate(link.record, link.reference, signal));
     if (location === undefined) return link;
     const { line, character } = location.range.start;
-    link.target = location.uri.with({ fragment: `L${line + 1},${character + 1}` });
+    // The fragment of a cell's address is its number.
+    const isCell = link.reference.cell !== undefined;
+    link.target = isCell ? location.uri : location.uri.with({ fragment: `L${line + 1},${character + 1}` });
     return link;
   }
 
   /** Searches the complete lines that were added since the last call. */
-  #search(document: vscode.TextDocument): void {
+  #search(document: vscode.TextDocument, notebook: string | undefined): void {
     const rows = document.lineCount - 1;
     const isContinued =
       this.#searchedRows > 0 &&
@@ -89,7 +95,7 @@ export class LogLinks implements vscode.DocumentLinkProvider {
     if (!isContinued) [this.#references, this.#searchedRows] = [[], 0];
     for (let row = Math.max(this.#searchedRows, rows - MAX_ROWS_AT_ONCE); row < rows; row += 1) {
       this.#lastText = document.lineAt(row).text;
-      for (const reference of findReferences(this.#lastText)) this.#references.push({ row, reference });
+      for (const reference of findReferences(this.#lastText, notebook)) this.#references.push({ row, reference });
     }
     this.#searchedRows = rows;
     this.#lastDocument = document.uri.toString();

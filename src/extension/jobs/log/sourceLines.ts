@@ -8,21 +8,31 @@ import { showInformation } from '../../ui/show.ts';
 
 /** Finds a line that the output of a job names in the folder that was submitted, wherever it is in the file by now. */
 export class SourceLines {
+  readonly #home: string;
   readonly #currentLine: typeof currentLine;
 
-  constructor(sources: { readonly currentLine: typeof currentLine }) {
+  /** @param home FARWHARF_HOME. */
+  constructor(home: string, sources: { readonly currentLine: typeof currentLine }) {
+    this.#home = home;
     this.#currentLine = sources.currentLine;
   }
 
   /** The line as it is now, in an unsaved editor too. Unless `isQuiet`, a message says if the line no longer exists, or may be a different one. */
   async locate(
     record: JobRecord,
-    { path, line, column = 1 }: SourceReference,
+    { path, line, column = 1, cell }: SourceReference,
     signal: AbortSignal,
     { isQuiet = false }: { readonly isQuiet?: boolean } = {},
   ): Promise<vscode.Location | undefined> {
     const source = await new SourceFiles(record).find(path);
     if (source === undefined) return undefined;
+    if (cell !== undefined) {
+      const { locateCell } = await import('../../notebooks/cellLocation.ts');
+      const found = await locateCell(this.#home, { record, file: source.file, cell, line }, signal);
+      if (found === undefined && !isQuiet)
+        void showInformation(l10n.t('Cell {0} of {1} is no longer in the notebook.', cell, source.path));
+      return found;
+    }
     const unsaved = vscode.workspace.textDocuments.find(
       ({ uri, isDirty }) => isDirty && uri.scheme === 'file' && uri.fsPath === source.file,
     );

@@ -25,8 +25,8 @@ const ledger = { list: async () => [] };
 const { signal } = new AbortController();
 
 /** The context of a job in `folder` that printed this, and its page. */
-async function explain(home: string, folder: string, text: string) {
-  const record = { ...newRecord({ ...RECORD, folder }), jobId: RECORD.jobId };
+async function explain(home: string, folder: string, text: string, script = RECORD.script) {
+  const record = { ...newRecord({ ...RECORD, folder, script }), jobId: RECORD.jobId };
   const spool = new EventSpool(home, record.id);
   await spool.append([
     { event: 'log', data: { stream: 'stderr', text } },
@@ -424,4 +424,16 @@ test('a long diff is cut, and a large text is not compared', async () => {
   assert.equal((await diffOf('a', 'x'.repeat(200_001)))?.diff, unshown);
   assert.notEqual((await diffOf('a', 'x'.repeat(200_000)))?.diff, unshown);
   assert.equal((await diffOf('a\0', 'b'))?.diff, unshown);
+});
+
+test('the lines of a cell of a notebook are shown, as the job counts its cells', async (t) => {
+  const { home, folder } = await scratch(t);
+  const cell = (source: string, more: object = {}) => ({ cell_type: 'code', source, metadata: {}, ...more });
+  const parameters = cell('p = 1', { metadata: { tags: ['injected-parameters'] } });
+  const cells = [cell('# text', { cell_type: 'markdown' }), parameters, cell(' '), cell('a = 1'), cell('b = 0\na / b')];
+  await writeFile(join(folder, 'a.ipynb'), JSON.stringify({ nbformat: 4, cells }));
+  const text = 'Cell In [2], line 2\nCell In [9], line 1\ncell 2 of 2 of a.ipynb failed: ZeroDivisionError: x\n';
+  const { frames, page } = await explain(home, folder, text, 'a.ipynb p=1');
+  assert.deepEqual(frames[0], { path: 'a.ipynb', cell: 2, line: 2, firstLine: 1, lines: ['b = 0', 'a / b'] });
+  assert.match(page, /a\.ipynb, cell 2, line 2\n\n```\n  1 b = 0\n> 2 a \/ b\n```/);
 });

@@ -50,3 +50,24 @@ test('a long line of anything takes time in proportion to its length', () => {
     assert.ok(findReferences(piece.repeat(500_000)).length <= 2_000);
   }
 });
+
+test('the output of a notebook names cells, of that notebook only', () => {
+  const find = (output: string, notebook?: string) =>
+    findReferences(output, notebook).map(({ start, end, path, line, cell }) => [
+      output.slice(start, end),
+      path,
+      cell,
+      line,
+    ]);
+  const path = 'sub/a b.ipynb';
+  assert.deepEqual(find('cell 2 of 3 of a b.ipynb failed: KeyError: 1', path), [
+    ['cell 2 of 3 of a b.ipynb', path, 2, 1],
+  ]);
+  assert.deepEqual(find('Cell In [4], line 2', path), [['Cell In [4], line 2', path, 4, 2]]);
+  assert.deepEqual(find('Cell In[4], line 12, in f(x)', path), [['Cell In[4], line 12', path, 4, 12]]);
+  assert.deepEqual(find('File "near.py", line 3', path), [['File "near.py", line 3', 'near.py', undefined, 3]]);
+  for (const other of ['cell 2 of 3 of b.ipynb failed: x', 'cell 2 of 3', 'Cell In [x], line 2'])
+    assert.deepEqual(find(other, path), []);
+  assert.deepEqual(find('Cell In [4], line 2'), []);
+  assert.ok(findReferences('Cell In [1], line '.repeat(100_000), path).length <= 2_000);
+});
