@@ -272,14 +272,13 @@ export class RemoteClient implements AsyncDisposable {
   async connectJob(jobId: string, options?: RequestOptions): Promise<JobTunnelClient> {
     const path = `${jobPath(jobId)}/connect`;
     const { readMs, signal } = limits(options, REQUEST_TIMEOUT);
-    const { JobTunnelClient, openWebSocket } = await import('./tunnel/jobTunnelClient.ts');
-    const socket = await this.#send(signal, (authorization) => {
+    const { openJobTunnel } = await import('./tunnel/jobTunnelClient.ts');
+    const ends = AbortSignal.any([this.#closed.signal, ...(signal === undefined ? [] : [signal])]);
+    return this.#send(signal, (authorization) => {
       const { url, agent, headers } = this.#transport.connection(path);
-      const call = { agent, headers: { ...headers, authorization }, timeoutMs: readMs };
-      return openWebSocket(url, call, (response) => checkedResponse(response, this.#redactor));
+      const call = { agent, headers: { ...headers, authorization }, timeoutMs: readMs, signal: ends };
+      return openJobTunnel(url, call, (response) => checkedResponse(response, this.#redactor));
     });
-    const ends = [this.#closed.signal, ...(signal === undefined ? [] : [signal])];
-    return new JobTunnelClient(socket, { host: this.host, signal: AbortSignal.any(ends) });
   }
 
   /** Saves the job's artifacts (.tar.gz) as the file `dest`, completely or not at all, and returns `dest`. */

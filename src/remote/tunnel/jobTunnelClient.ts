@@ -45,31 +45,23 @@ export interface RunningCommand {
   readonly ended: Promise<CommandEnd>;
 }
 
+/** What carries a tunnel. */
+interface TunnelConnection {
+  readonly stream: Duplex;
+  /** Resolves to the reason of its end. */
+  readonly closed: Promise<Error>;
+  terminate(): void;
+}
+
 /** A tunnel into a running job. */
 export class JobTunnelClient implements Disposable {
-  readonly #socket: WebSocket;
+  readonly #connection: TunnelConnection;
   readonly #channels: Multiplexer;
-  /** Resolves to the reason. */
-  readonly #closed: Promise<Error>;
   #streams = 0;
 
-  /** @param options.signal its abort ends the tunnel. */
-  constructor(socket: WebSocket, { host, signal }: { readonly host: string; readonly signal: AbortSignal }) {
-    this.#socket = socket;
-    const stream = createWebSocketStream(socket);
-    stream.on('error', () => {}); // the socket reports it
-    this.#channels = new Multiplexer(stream, stream, TUNNEL_CHANNELS);
-    const ended = new AbortController();
-    const onAbort = (): void => socket.terminate();
-    signal.addEventListener('abort', onAbort, { signal: ended.signal });
-    if (signal.aborted) onAbort();
-    this.#closed = new Promise((resolve) => {
-      socket.once('close', (code, reason) => {
-        ended.abort();
-        resolve(signal.aborted ? abortReason(signal) : closeReason(code, reason.toString('utf8'), host));
-      });
-    });
-    void watchSilence(socket, ended.signal);
+  constructor(connection: TunnelConnection) {
+    this.#connection = connection;
+    this.#channels = new Multiplexer(connection.stream, connection.stream, TUNNEL_CHANNELS);
   }
 
   /** Runs a command in the job's folder, with its variables. @throws Error `ECONNRESET` if the tunnel has ended. */
@@ -108,7 +100,7 @@ export class JobTunnelClient implements Disposable {
 
   /** Ends the tunnel, and with it what runs through it. */
   [Symbol.dispose](): void {
-    this.#socket.terminate();
+    this.#connection.terminate();
   }
 
   #openStream(): { readonly id: string; readonly channel: Duplex } {
@@ -133,13 +125,15 @@ export class JobTunnelClient implements Disposable {
     } finally {
       control.destroy();
     }
-    if (this.#channels.isClosed) throw await this.#closed;
+    if (this.#channels.isClosed) throw await this.#connection.closed;
     throw new AppError('limit', 'The job refused the command: too many run through this connection.');
   }
 }
 
 /** How to open a WebSocket. */
 interface WebSocketCall {
+  /** Its abort ends the tunnel. */
+  readonly signal: AbortSignal;
   /** VS Code's own if undefined. */
   readonly agent: Agent | undefined;
   readonly headers: Readonly<Record<string, string>>;
@@ -147,12 +141,35 @@ interface WebSocketCall {
 }
 
 /**
- * Opens the WebSocket of a tunnel.
+ * Opens a tunnel.
  *
  * @param check throws for the response of a service that refuses.
  * @throws NetworkError on a timeout, otherwise the system's own error.
  */
-export async function openWebSocket(
+export async function openJobTunnel(
+  url: URL,
+  call: WebSocketCall,
+  check: (response: HttpResponse) => Promise<unknown>,
+): Promise<JobTunnelClient> {
+  const socket = await openWebSocket(url, call, check);
+  const { signal } = call;
+  const stream = createWebSocketStream(socket);
+  stream.on('error', () => {}); // the socket reports it
+  const ended = new AbortController();
+  const onAbort = (): void => socket.terminate();
+  signal.addEventListener('abort', onAbort, { signal: ended.signal });
+  if (signal.aborted) onAbort();
+  const closed = new Promise<Error>((resolve) => {
+    socket.once('close', (code, reason) => {
+      ended.abort();
+      resolve(signal.aborted ? abortReason(signal) : closeReason(code, reason.toString('utf8'), url.host));
+    });
+  });
+  void watchSilence(socket, ended.signal);
+  return new JobTunnelClient({ stream, closed, terminate: () => socket.terminate() });
+}
+
+async function openWebSocket(
   url: URL,
   { agent, headers, timeoutMs }: WebSocketCall,
   check: (response: HttpResponse) => Promise<unknown>,
@@ -210,6 +227,6 @@ function closeReason(code: number, reason: string, host: string): Error {
   const why = code === TUNNEL_CLOSED.stopping ? 'the service is stopping' : 'the connection was lost';
   return new AppError(
     'unreachable',
-    `The tunnel to the job through ${new URL(host).host} has ended: ${why}. The job itself continues.`,
+    `The tunnel to the job through ${host} has ended: ${why}. The job itself continues.`,
   );
 }
