@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { endingOf, explainedEnding, mayHaveBeenEnded } from '../../../../src/service/jobs/jobEnding.ts';
+import {
+  endingOf,
+  endingWithoutResults,
+  explainedEnding,
+  mayHaveBeenEnded,
+} from '../../../../src/service/jobs/jobEnding.ts';
 import { localMachineClasses } from '../../../../src/service/config/machineClasses.ts';
 import type { ExitMarker } from '../../../../src/service/jobFiles/markers.ts';
 import type { StoredJob } from '../../../../src/service/store/jobs/jobTable.ts';
@@ -76,4 +81,16 @@ test('an ending that is not charged costs nothing, however long the script ran',
     charged: 0,
   });
   assert.equal(explainedEnding(own, { ...reported, isCharged: true }).charged, own.charged);
+});
+
+test('a job whose results are lost says how its script or command ended', () => {
+  const ending = { state: 'succeeded', reason: null, exitCode: 0, charged: 0, finishedAt: 0 } as const;
+  for (const [command, word] of [
+    [null, 'script'],
+    ['["make"]', 'command'],
+  ] as const) {
+    const { state, reason } = endingWithoutResults({ command }, ending, 'are incomplete.');
+    assert.equal(state, 'failed');
+    assert.equal(reason, `The results are incomplete. The ${word} itself exited with status 0.`);
+  }
 });
