@@ -92,7 +92,10 @@ export const jobVerbs: readonly Verb[] = [
     summary: 'open a shell in a running job',
     args: ['<id>'],
     flags: {},
-    examples: [['farwharf shell 3f2a', 'open bash, or sh where the job has no bash']],
+    examples: [
+      ['farwharf shell 3f2a', 'open bash, or sh where the job has no bash'],
+      ['farwharf exec 3f2a -t -- zsh', 'open another shell'],
+    ],
     load: async () => (await import('./exec.ts')).openShell,
   }),
   defineVerb({
