@@ -17,6 +17,7 @@ import { isolationIsMissing } from './support/isolation.ts';
 import { PlainService, SYNONYMS } from './support/plainService.ts';
 import { processesWith } from './support/processes.ts';
 import { type ServiceClient, startService, testConfig } from './support/service.ts';
+import { runInTerminal, whyNoTerminal } from './support/shell.ts';
 
 // What confines a process, as it sees it itself.
 const CONFINEMENT =
@@ -405,4 +406,19 @@ test('farwharf exec passes on streams, status and Ctrl+C, and says what a servic
   assert.equal(refused.exit, 1);
   assert.match(refused.stderr, /cannot be connected to: the service does not offer it/);
   assert.ok(!plain.unknownRequests.some((request) => request.includes('connect')));
+});
+
+test('a terminal shows what a program for whole screens sends as it was sent', {
+  skip: whyNoTerminal() ?? false,
+}, async (t) => {
+  const service = await startService(t);
+  const job = await service.submit({ 'job.sh': 'sleep 600' }, { script: 'job.sh' });
+  await service.untilRunning(job);
+  await using scratch = await Scratch.create();
+  const env = { FARWHARF_REMOTE_HOST: service.url, FARWHARF_API_KEY: service.key };
+  const line = `farwharf exec -t ${job} -- sh -c 'stty -opost; printf "a\\nb"'`;
+  const ran = await runInTerminal(scratch, line, { columns: 80, env });
+  assert.deepEqual(ran.statuses, [0], ran.stdout);
+  assert.match(ran.stdout, /a\nb/);
+  await service.request(`/v1/jobs/${job}`, { method: 'DELETE' });
 });

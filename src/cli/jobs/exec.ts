@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { AppError } from '../../core/errors.ts';
@@ -57,9 +58,12 @@ async function runInJob(
   const onResize = (): void => running.resize(size());
   if (terminal) screen.on?.('resize', onResize);
   const passing = context.onSignal((signal) => running.signal(signal));
-  using _input = passInput(input, running.stdin, terminal);
   try {
-    const [end] = await Promise.all([running.ended, ...outputsOf(running, stdio)]);
+    let end: CommandEnd;
+    {
+      using _input = passInput(input, running.stdin, terminal);
+      [end] = await Promise.all([running.ended, ...outputsOf(running, stdio)]);
+    }
     if (end.failure !== undefined) context.terminal.note(`farwharf: ${end.failure}`);
     return statusOf(end);
   } finally {
@@ -81,7 +85,11 @@ async function connect(session: Session, jobId: string, { outputSignal }: Contex
 /** Sends what is typed or piped, until disposed. A terminal sends each key, Ctrl+C too, to the terminal of the command. */
 function passInput(input: InputStream, to: Writable, isTerminal: boolean): Disposable {
   const isRaw = isTerminal && input.isTTY === true;
-  if (isRaw) input.setRawMode?.(true);
+  if (isRaw) {
+    input.setRawMode?.(true);
+    // Node.js leaves the screen to begin each new line at its start, which programs for whole screens rely on not happening.
+    spawnSync('stty', ['-opost'], { stdio: ['inherit', 'ignore', 'ignore'] });
+  }
   to.on('error', () => {}); // the command has ended, or reads no more
   input.pipe(to);
   return {
