@@ -18,6 +18,8 @@ export const sum = new Flow({ start: new Add(), name: 'Sum' });
 `;
 /** The verb ran, and what it is about does not exist or cannot be. */
 const REFUSED = 2;
+/** The service refused what the verb asked for. */
+const FAILED = 1;
 
 /** The verbs that serve until they are stopped, or read a terminal. Other tests start these as processes. */
 const TESTED_ELSEWHERE = ['serve', 'mcp', 'login', 'secret set'];
@@ -48,6 +50,8 @@ test('every verb of the built program runs in a process of its own, and ends by 
     [`job ${id}`],
     [`add ${id}`],
     [`watch ${id}`],
+    [`exec ${id} -- true`, FAILED], // it is over
+    [`shell ${id}`, REFUSED], // this is no terminal
     [`cancel ${id}`],
     [`download ${id}`],
     [`results ${id}`],

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -13,12 +13,24 @@ const MARK = 'chosen-by-the-account';
 
 const missing = await isolationIsMissing();
 
-/** The environments of the processes that hold a text, by their command lines, as far as this user may read them. */
-function processesGiven(text: string): readonly string[] {
+interface GivenProcess {
+  readonly command: string;
+  readonly isInSandbox: boolean;
+}
+
+/** The processes that hold a text in their environment or command line, as far as this user may read them. */
+function processesGiven(text: string): readonly GivenProcess[] {
+  const own = readlinkSync('/proc/self/ns/pid');
   return readdirSync('/proc').flatMap((pid) => {
     if (!/^\d+$/.test(pid)) return [];
     const [environment, command] = [read(`/proc/${pid}/environ`), read(`/proc/${pid}/cmdline`)];
-    return `${environment}\0${command}`.includes(text) ? [command.replaceAll('\0', ' ').trim()] : [];
+    if (!`${environment}\0${command}`.includes(text)) return [];
+    try {
+      const isInSandbox = readlinkSync(`/proc/${pid}/ns/pid`) !== own;
+      return [{ command: command.replaceAll('\0', ' ').trim(), isInSandbox }];
+    } catch {
+      return []; // it has ended
+    }
   });
 }
 
@@ -58,10 +70,11 @@ describe('the variables of an isolated job', () => {
       { script: 'a.sh', venv: { env } },
     );
     await service.untilRunning(id);
-    const isJob = (command: string): boolean => command.startsWith('sleep 600.125');
+    const isJob = ({ command, isInSandbox }: GivenProcess): boolean =>
+      isInSandbox && command.startsWith('sleep 600.125');
     while (!processesGiven(MARK).some(isJob)) await sleep(20);
-    const others = processesGiven(MARK).filter((command) => !isJob(command));
-    assert.deepEqual(others, []);
+    const outside = processesGiven(MARK).filter(({ isInSandbox }) => !isInSandbox);
+    assert.deepEqual(outside, []);
     await service.json(`/v1/jobs/${id}`, { method: 'DELETE' });
   });
 

@@ -15,7 +15,7 @@ test('a job that makes 35,000 files brings all of them home', { skip: process.pl
   let stop = async (): Promise<void> => {};
   const home = await temporaryFolder(t, () => stop());
   const runner = join(home, 'runner.mjs');
-  await writeFile(runner, inPlace([SMALL_STACK, built('jobRunner.mjs')]));
+  await writeFile(runner, startWith([SMALL_STACK, built('jobRunner.mjs')]));
   const running = await ServiceProcess.start(home, { runner }, { nodeOptions: [SMALL_STACK] });
   stop = () => running.end('SIGTERM');
   const service = running.client;
@@ -26,7 +26,10 @@ test('a job that makes 35,000 files brings all of them home', { skip: process.pl
   assert.equal(artifacts.length, FILES);
 });
 
-/** A program that Node.js runs with these arguments and its own, in its place. */
-function inPlace(args: readonly string[]): string {
-  return `process.execve(process.execPath, [process.execPath, ...${JSON.stringify(args)}, ...process.argv.slice(2)]);\n`;
+/** A program that runs another with these arguments of Node.js, its own ones, and its pipes to the service. */
+function startWith(args: readonly string[]): string {
+  return `import { spawnSync } from 'node:child_process';
+const args = [...${JSON.stringify(args)}, ...process.argv.slice(2)];
+process.exit(spawnSync(process.execPath, args, { stdio: [0, 1, 2, 3] }).status ?? 1);
+`;
 }

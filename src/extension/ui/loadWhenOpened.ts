@@ -7,12 +7,13 @@ export function loadWhenOpened(
   report: (error: unknown) => Promise<void>,
 ): vscode.Disposable {
   const watching = vscode.workspace.onDidOpenTextDocument((document) => look(document));
+  let isLoaded = false;
   const look = (document: vscode.TextDocument): void => {
-    if (!needs(document)) return;
+    if (isLoaded || !needs(document)) return;
+    isLoaded = true;
     watching.dispose();
     load().catch(report);
   };
-  const open = vscode.workspace.textDocuments.find((document) => needs(document));
-  if (open !== undefined) look(open);
+  for (const document of vscode.workspace.textDocuments) look(document);
   return watching;
 }
