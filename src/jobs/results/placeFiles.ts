@@ -140,7 +140,9 @@ export async function placeFiles(
       signal,
     });
     for (;;) {
+      while (journal.othersWrite()) await pause(SHORTEST_ATTEMPT_MS, signal);
       const plan = await archiver.plan(staged, folder, { submitted: source.manifest, notebook: source.notebook });
+      if (journal.othersWrite()) continue; // what is the same now may be taken back
       onPhase?.({ type: 'decide', plan });
       const decisions = await decide(plan, staged.staging);
       signal?.throwIfAborted();

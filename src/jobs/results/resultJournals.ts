@@ -21,6 +21,8 @@ export interface ResultJournal {
   readonly steps: string;
   /** Whether something must still be undone. */
   isOpen(): boolean;
+  /** Whether another download, of any process on this machine, is writing into the folder, and may take back what it writes. */
+  othersWrite(): boolean;
   /** Removes the journal, unless it is open; then any process may undo the download. */
   end(): void;
 }
@@ -73,7 +75,13 @@ export class ResultJournals {
     const content: Entry = { folder, staging: join(folder, stagingName, 'files'), script };
     writeFileSync(entry, JSON.stringify(content), { mode: 0o600, flag: 'wx' });
     const steps = this.#steps(id);
-    return { stagingName, steps, isOpen: () => this.#isOpen(id), end: () => this.#end(entry, id) };
+    return {
+      stagingName,
+      steps,
+      isOpen: () => this.#isOpen(id),
+      othersWrite: () => this.#names().some((name) => this.#isWriting(name, folder, id)),
+      end: () => this.#end(entry, id),
+    };
   }
 
   /** Undoes downloads of processes that have stopped. Of concurrent calls, only one finds each of them. */
@@ -119,6 +127,13 @@ export class ResultJournals {
       if (systemCode(error) === 'ENOENT') return []; // nothing has ever been downloaded
       throw error;
     }
+  }
+
+  /** Whether a name is of the journal of another download that is writing into the folder. */
+  #isWriting(name: string, folder: string, ownId: string): boolean {
+    const { owner = '', id = '' } = ENTRY.exec(name)?.groups ?? {};
+    if (id === '' || id === ownId || !this.#isOpen(id) || ownerState(owner) !== 'running') return false;
+    return readEntry(join(this.#home, name)).folder === folder;
   }
 
   #isAbandoned(owner: string, name: string): boolean {

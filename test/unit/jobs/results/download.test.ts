@@ -149,6 +149,23 @@ test('two downloads into one folder that take back what they wrote because of ea
   isClean(setting);
 });
 
+test('what another download is still writing, and may take back, is compared once that is over', async (t) => {
+  const setting = await setUp(t, serveArchive(archiveOf(t, { 'out.txt': 'theirs' })));
+  const target = join(setting.folder, 'out.txt');
+  const other = setting.deps.journals.begin(setting.folder, 'other.py');
+  writeFileSync(other.steps, '');
+  writeFileSync(target, 'theirs');
+  const takeBack = async (): Promise<void> => {
+    rmSync(target, { force: true });
+    rmSync(other.steps, { force: true });
+  };
+  const { written } = await downloadResults({ ...setting.deps, pause: takeBack }, setting.record.id);
+  assert.deepEqual(written, ['out.txt']);
+  assert.equal(readFileSync(target, 'utf8'), 'theirs');
+  other.end();
+  isClean(setting);
+});
+
 test('the stored manifest distinguishes an untouched file from a conflict', async (t) => {
   const setting = await setUp(t, serveArchive(archiveOf(t, { 'notes.txt': 'theirs' })));
   writeFileSync(join(setting.folder, 'notes.txt'), 'sent');
