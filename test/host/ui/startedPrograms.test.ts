@@ -159,9 +159,8 @@ suite('what a job runs besides scripts', () => {
     const deadline = Date.now() + WAIT_TIMEOUT_MS;
     while ((shown[expected.length - 1] ?? []).length === 0) {
       assert.ok(Date.now() < deadline, 'the outputs do not arrive in the notebook');
-      await runCommand(page, 'File: Save');
-      await page.locator('.tab.dirty', { hasText: 'plots.ipynb' }).waitFor({ state: 'hidden' });
-      shown = await savedOutputs('plots.ipynb');
+      await runCommand(page, 'File: Save'); // each output that arrives changes the notebook again
+      shown = await savedOutputs('plots.ipynb').catch(() => []); // the file may be half written
     }
     assert.deepEqual(shown.slice(0, expected.length), expected); // the last cell still runs
     const place = page.locator('.statusbar-item', { hasText: 'of 10' });
