@@ -86,7 +86,7 @@ suite('what a job runs besides scripts', () => {
     const { page } = window;
     await runCommand(page, 'Farwharf: Submit Workspace');
     await choose(page, 'Run a command…');
-    await list('command').waitFor();
+    await list('Submit programs: command').waitFor();
     const input = page.locator('.quick-input-widget input.input');
     await input.fill('sort names.txt | head');
     await list('sh -c').waitFor();
