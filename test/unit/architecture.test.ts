@@ -36,7 +36,7 @@ const FOLDERS: Record<string, string> = {
     graph syntax interpreter reading editing language layout project migration
     run/protocol run/loading run/start run/history run/testing run/evals run/child`,
   service: `
-    store/database store/jobs store/accounts store config cgroups jobFiles folders executor contents placement runner/usage runner/environment
+    store/database store/jobs store/accounts store cgroups config jobFiles folders executor contents placement runner/usage runner/environment
     runner/program runner/output runner/tunnel runner process slurm/batch slurm slurm/proposal health disk jobs streams http/access signIn
     http/submit http/page http admin . machine`,
   cli: 'terminal command account jobs flows sweeps submit search admin mcp machines .',

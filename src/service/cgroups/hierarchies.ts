@@ -21,6 +21,11 @@ export interface Hierarchy {
   readonly base: string;
 }
 
+/** A group by its folder. */
+export interface MemoryGroup extends Pick<Hierarchy, 'version'> {
+  readonly path: string;
+}
+
 interface Mount {
   readonly version: 1 | 2;
   readonly root: string;
@@ -36,13 +41,8 @@ interface Mount {
  *
  * @param texts of proc(5): `mountinfo` and `cgroup` of this process.
  */
-export function findHierarchies(
-  texts = { mounts: readText('/proc/self/mountinfo'), groups: readText('/proc/self/cgroup') },
-): readonly Hierarchy[] {
-  return texts.mounts.split('\n').flatMap((line) => {
-    const mount = mountOf(line);
-    const group = mount && ownGroup(mount, texts.groups);
-    if (mount === undefined || group === undefined) return [];
+export function findHierarchies(texts = ownTexts()): readonly Hierarchy[] {
+  return ownGroups(texts).flatMap(({ mount, group }) => {
     const base = mount.version === 1 ? group : baseBeside(group);
     if (base === undefined || !isWritable(base)) return [];
     const controllers =
@@ -50,6 +50,35 @@ export function findHierarchies(
     const used = USED.filter((each) => controllers.includes(each));
     if (mount.version === 1 && used.length === 0) return [];
     return [{ version: mount.version, controllers: used, mountPoint: mount.mountPoint, own: group, base }];
+  });
+}
+
+/**
+ * The groups whose limits of memory apply to this process: its own, and all above it.
+ *
+ * @param texts as for `findHierarchies`.
+ */
+export function memoryGroups(texts = ownTexts()): readonly MemoryGroup[] {
+  return ownGroups(texts).flatMap(({ mount, group }) => {
+    const { version, mountPoint, controllers } = mount;
+    if (version === 1 && !controllers.includes('memory')) return [];
+    const steps = relative(mountPoint, group).split('/').filter(Boolean);
+    return [mountPoint, ...steps.map((_, index) => join(mountPoint, ...steps.slice(0, index + 1)))].map((path) => ({
+      version,
+      path,
+    }));
+  });
+}
+
+function ownTexts(): { readonly mounts: string; readonly groups: string } {
+  return { mounts: readText('/proc/self/mountinfo'), groups: readText('/proc/self/cgroup') };
+}
+
+function ownGroups({ mounts, groups }: ReturnType<typeof ownTexts>) {
+  return mounts.split('\n').flatMap((line) => {
+    const mount = mountOf(line);
+    const group = mount && ownGroup(mount, groups);
+    return mount === undefined || group === undefined ? [] : [{ mount, group }];
   });
 }
 

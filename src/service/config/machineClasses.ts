@@ -1,7 +1,8 @@
-import { availableParallelism, totalmem } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { machineMemory } from '../cgroups/machineMemory.ts';
 import { toMicro } from '../store/accounts/creditLedger.ts';
 import { systemCode } from '../../core/errors.ts';
 
@@ -83,7 +84,7 @@ export function thisMachine(): MachineClass {
     name: 'local',
     description: 'This machine.',
     cpus: availableParallelism(),
-    memory_gb: Math.round((totalmem() / 2 ** 30) * 10) / 10,
+    memory_gb: Math.round((machineMemory().total / 2 ** 30) * 10) / 10,
     gpus: countGpus(),
     shared: true,
   };

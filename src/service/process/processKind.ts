@@ -1,10 +1,11 @@
 import { existsSync, statfsSync } from 'node:fs';
-import { availableParallelism, freemem, totalmem } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '../../core/errors.ts';
 import { findProgram } from '../../core/processes/findProgram.ts';
 import { formatCount } from '../../core/text/format.ts';
 import { JobCgroups } from '../cgroups/jobCgroups.ts';
+import { machineMemory } from '../cgroups/machineMemory.ts';
 import { type MachineClass, thisMachine } from '../config/machineClasses.ts';
 import { type ExecutorCheck, type ExecutorCheckContext, defineExecutor } from '../executor/executorKind.ts';
 import { jobFolder } from '../jobFiles/jobFolder.ts';
@@ -34,7 +35,7 @@ export const processKind = defineExecutor({
     const { machineClasses, log } = context;
     const locks = openGpuLocks(process.env['PATH'] ?? '', log) ?? NO_LOCKS;
     const size = machineSize(settings);
-    const memory = { unused: unusedMemory, keptFree: settings.min_free_memory_gb };
+    const memory = { unused: () => machineMemory().unused / 2 ** 30, keptFree: settings.min_free_memory_gb };
     const reservations = new Reservations({ size, memory, machineClasses, gpus: () => gpus.known, locks });
     return createProcessExecutor({ ...context, settings, isolation, cgroups, gpus, reservations });
   },
@@ -85,7 +86,7 @@ function checkGpus(gpus: KnownGpus): ExecutorCheck {
 /** Reports a class whose GPUs the machine does not have, and warns of one that is larger otherwise: its jobs run one after the other. */
 function checkSize({ name, cpus, memory_gb: memoryGb, gpus }: MachineClass, known: KnownGpus): ExecutorCheck {
   const cores = availableParallelism();
-  const memory = totalmem() / 2 ** 30;
+  const memory = machineMemory().total / 2 ** 30;
   const what = `the machine class ${name} has ${formatCount(cpus, 'core')} and ${memoryGb} GB`;
   if (known.type === 'known' && gpus > known.gpus.length) {
     const problem = `it asks for ${formatCount(gpus, 'GPU')}, and jobs can have ${known.gpus.length}, so its jobs are refused. Lower its gpus, or set [process] gpus`;
@@ -107,19 +108,14 @@ function checkSharing(classes: readonly MachineClass[]): readonly ExecutorCheck[
 }
 
 function machineSize({ max_jobs: jobs = availableParallelism() }: ProcessSettings): MachineSize {
-  return { jobs, cpus: allowedCores().length, memoryGb: totalmem() / 2 ** 30 };
-}
-
-/** GiB. Other systems than Linux do not count what can be reclaimed as free. */
-function unusedMemory(): number {
-  return process.platform === 'linux' ? freemem() / 2 ** 30 : Number.POSITIVE_INFINITY;
+  return { jobs, cpus: allowedCores().length, memoryGb: machineMemory().total / 2 ** 30 };
 }
 
 /** @param folder on the disk with the files of jobs. */
 function machineResources(folder: string, gpus: KnownGpus): MachineResources {
   return {
     cpus: availableParallelism(),
-    memoryGb: totalmem() / 2 ** 30,
+    memoryGb: machineMemory().total / 2 ** 30,
     gpus: gpus.type === 'known' ? gpus.gpus.length : 0,
     diskGb: freeGb(folder),
     processes: mostProcesses(),
@@ -134,7 +130,7 @@ function freeGb(folder: string): number {
 
 /** Warns of a minimum that the machine never has. */
 function checkFreeMemory({ min_free_memory_gb: minFree }: ProcessSettings): ExecutorCheck {
-  const memory = totalmem() / 2 ** 30;
+  const memory = machineMemory().total / 2 ** 30;
   const what = `${minFree} GB of memory stay free`;
   if (minFree < memory) return { what, problem: undefined };
   const problem = `the machine has ${memory.toFixed(1)} GB, so no job would ever start. Lower [process] min_free_memory_gb`;
