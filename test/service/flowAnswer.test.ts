@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { AppError } from '../../src/core/errors.ts';
 import { processOwner } from '../../src/core/processes/processOwner.ts';
-import { answerRun } from '../../src/flows/run/history/answerRun.ts';
+import { type AnsweredRun, answerRun } from '../../src/flows/run/history/answerRun.ts';
 import { type RecordedRun, runRecorded } from '../../src/flows/run/history/recordedRun.ts';
 import { RunHistory } from '../../src/flows/run/history/runHistory.ts';
 import { RUNTIME } from './support/flowChild.ts';
@@ -37,7 +37,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true, force: true }));
 
-const answer = (input: unknown): Promise<RecordedRun> =>
+const answer = (input: unknown): Promise<AnsweredRun> =>
   answerRun(history, RUNTIME, { record: waiting.record, input, cwd: home, env: process.env }, options);
 const refusedAs =
   (code: string, text: RegExp) =>
@@ -60,6 +60,22 @@ test('a wrong answer starts nothing and leaves the run waiting', async () => {
   await assert.rejects(answer('maybe'), refusedAs('bad-input', /"maybe" is not one of "yes", "no"/));
   assert.equal((await history.list(waiting.record.file)).length, 1);
   assert.equal((await answer('yes')).outcome.type, 'done');
+});
+
+test('an answer hook that fails leaves the question open, and the next answer continues the run', async () => {
+  const { file, id } = waiting.record;
+  await writeFile(
+    file,
+    REVIEW.replace('{ shared.published', "{ if (input === 'no') throw new Error('no disk'); shared.published"),
+  );
+  const failed = await answer('no');
+  assert.equal(failed.outcome.type, 'failed');
+  assert.equal(failed.isStillWaiting, true);
+  assert.equal((await history.locate('last')).id, id);
+  const taken = await answer('yes');
+  assert.equal(taken.outcome.type, 'done');
+  assert.equal(taken.isStillWaiting, false);
+  assert.equal((await history.find(file, id)).answeredBy, taken.record.id);
 });
 
 test('a run that a killed process was answering can be answered again', async () => {

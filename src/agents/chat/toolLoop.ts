@@ -29,10 +29,17 @@ export interface ToolRun {
 export interface RunToolsOptions extends Omit<ToolOptions, 'tools'> {
   /** The most calls of tools; 10 if absent. */
   readonly maxSteps?: number | undefined;
-  /** Asked before each call with checked arguments; false refuses it, which is reported to the model. */
-  readonly approve?:
-    | ((call: { readonly name: string; readonly input: unknown }) => boolean | Promise<boolean>)
-    | undefined;
+  /**
+   * Asked before each call with checked arguments. Only `true` runs it: any other result, and an error, refuses it, which is reported to the
+   * model.
+   */
+  readonly approve?: ((call: ApprovalCall) => boolean | Promise<boolean>) | undefined;
+}
+
+/** A call that waits for approval. */
+interface ApprovalCall {
+  readonly name: string;
+  readonly input: unknown;
 }
 
 interface LoopParts {
@@ -134,8 +141,8 @@ async function callTool(call: ToolCall, tools: ReadonlyMap<string, Tool>, parts:
     const prepared = await requested.prepare(input);
     if (!prepared.ok) return end({ error: `Error: the arguments do not match the schema:\n${prepared.issues}` });
     input = prepared.input;
-    const isApproved = (await parts.options.approve?.({ name, input })) ?? true;
-    if (!isApproved) return end({ error: 'Error: the user refused this call.' });
+    const refusal = await refusalOf({ name, input }, parts.options.approve);
+    if (refusal !== undefined) return end({ error: refusal });
     const output = await prepared.run({ signal });
     resultText(output); // throws here, inside the step, if it is not plain data
     return end({ output });
@@ -144,6 +151,13 @@ async function callTool(call: ToolCall, tools: ReadonlyMap<string, Tool>, parts:
     if (error instanceof BudgetError || isPaused(error)) throw error;
     return end({ error: `Error: ${messageOf(error)}` });
   }
+}
+
+/** Why a call may not run; undefined if it may. A program in JavaScript can return anything from `approve`. */
+async function refusalOf(call: ApprovalCall, approve: RunToolsOptions['approve']): Promise<string | undefined> {
+  if (approve === undefined) return undefined;
+  const decision: unknown = await approve(call);
+  return decision === true ? undefined : 'Error: the user refused this call.';
 }
 
 /** Services write no arguments as an empty text. */

@@ -2,14 +2,14 @@ import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { TraceFile } from '../../agents/records/traceFile.ts';
 import { AppError } from '../../core/errors.ts';
-import { formatDuration } from '../../core/text/format.ts';
+import { formatBytes, formatCount, formatDuration } from '../../core/text/format.ts';
 import { farwharfHome } from '../../core/files/home.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { findChoice } from '../../flows/graph/flowChoice.ts';
 import { describeRunEnd, describeRunNow, describeUsage, runStateWord } from '../../flows/run/history/describeRun.ts';
 import type { FlowProcessEvent } from '../../flows/run/protocol/runRequest.ts';
 import { type RecordedRun, runRecorded } from '../../flows/run/history/recordedRun.ts';
-import { RunHistory } from '../../flows/run/history/runHistory.ts';
+import { HISTORY_LIMITS, RunHistory } from '../../flows/run/history/runHistory.ts';
 import { RunQueries } from '../../flows/run/history/runQueries.ts';
 import type { RunRecord } from '../../flows/run/history/runRecord.ts';
 import type { Context } from '../command/commandContext.ts';
@@ -34,6 +34,10 @@ const COLUMNS: readonly RecordColumn<RunRecord>[] = [
   { title: 'STARTED', cell: ({ startedAt }) => formatAge(startedAt), dropOrder: 4 },
   { title: 'END', cell: describeRunNow, minWidth: 10 },
 ];
+
+const RETENTION =
+  `Each file keeps its newest ${HISTORY_LIMITS.runs} runs, up to ${formatBytes(HISTORY_LIMITS.bytes)}, and older ones that wait, run, or that a kept run ` +
+  'continues or replays.';
 
 interface AnswerFlags {
   readonly input: string;
@@ -134,12 +138,14 @@ export function reportEnd({ terminal }: Context, { record, outcome }: RecordedRu
   return outcome.type === 'done' && outcome.exitCode === 0 ? EXIT.done : EXIT.failed;
 }
 
-/** `farwharf flow runs`: the recorded runs of a flow file, the newest first. JSON: `{ runs: [...] }`. */
+/** `farwharf flow runs`: the recorded runs of a flow file, the newest first. JSON: `{ runs: [...], removed }`. */
 export async function listFlowRuns({ terminal, cwd, env }: Context, argument: string): Promise<void> {
-  const records = await new RunHistory(farwharfHome(env)).list(resolve(cwd, argument));
-  if (terminal.json({ runs: records.map((record) => ({ ...record, ...runStateWord(record) })) })) return;
+  const [history, file] = [new RunHistory(farwharfHome(env)), resolve(cwd, argument)];
+  const [records, removed] = [await history.list(file), await history.removed(file)];
+  if (terminal.json({ runs: records.map((record) => ({ ...record, ...runStateWord(record) })), removed })) return;
   if (records.length === 0) terminal.note('No recorded runs of this file.');
   else answerTable(terminal, COLUMNS, records);
+  if (removed > 0) terminal.note(`${formatCount(removed, 'older run')} removed. ${RETENTION}`);
 }
 
 /** `farwharf flow answer`: continues a run that waits for a person. JSON: the same as of `flow run`. */
@@ -166,5 +172,10 @@ export async function answerFlow(
     signal,
     onEvent: print,
   });
-  return reportEnd(context, run);
+  const exit = reportEnd(context, run);
+  if (run.isStillWaiting)
+    terminal.note(
+      `Run ${record.id} still waits: its answer was not used. Fix the cause, then answer it again:  farwharf flow answer ${record.id} --input JSON`,
+    );
+  return exit;
 }

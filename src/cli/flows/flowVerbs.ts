@@ -49,8 +49,8 @@ export const flowVerb = defineGroup(
         json: jsonFlag('print one JSON line per event'),
       },
       examples: [
+        ['farwharf flow answer last --input \'"yes"\'', 'answer the question of the newest run that waits'],
         ['farwharf flow answer 20260102 --input \'"yes"\'', 'answer the question of a run'],
-        ['farwharf flow runs agent.ts', 'list the runs of a file, including waiting ones'],
       ],
       load: async () => (await import('./flowRun.ts')).answerFlow,
     }),

@@ -5,7 +5,7 @@ import { AppError, systemCode } from '../../../core/errors.ts';
 import { ownerState, processOwner } from '../../../core/processes/processOwner.ts';
 import type { FlowRuntime } from '../protocol/runRequest.ts';
 import { type RecordedRun, type RecordedRunOptions, type RecordedRunRequest, runRecorded } from './recordedRun.ts';
-import { readWaiting } from './runFiles.ts';
+import { readEvents, readWaiting } from './runFiles.ts';
 import type { RunFolder } from './runFolder.ts';
 import type { RunHistory } from './runHistory.ts';
 import type { RunRecord } from './runRecord.ts';
@@ -16,8 +16,14 @@ export interface RunAnswer extends Pick<RecordedRunRequest, 'cwd' | 'env' | 'var
   readonly input: unknown;
 }
 
+export interface AnsweredRun extends RecordedRun {
+  /** Whether the run still waits, because the new one ended before the node that asked had used the answer. */
+  readonly isStillWaiting: boolean;
+}
+
 /**
- * Continues a run that waits, as a new run of its file. An answer that is not allowed, and a file that cannot run, leave the run waiting.
+ * Continues a run that waits, as a new run of its file. An answer that is not allowed, a file that cannot run, and a node that fails with the
+ * answer leave the run waiting.
  *
  * @throws as `runRecorded` does, and AppError `bad-input` if the run does not wait or the answer is not allowed, `conflict` if it was
  * answered or is being answered, `corrupt` if its checkpoint is missing or damaged.
@@ -27,7 +33,7 @@ export async function answerRun(
   runtime: FlowRuntime,
   { record: { file, id }, input, ...request }: RunAnswer,
   options: RecordedRunOptions,
-): Promise<RecordedRun> {
+): Promise<AnsweredRun> {
   const folder = await history.folder(file, id);
   requireWaiting(await history.find(file, id));
   // Checked before anything starts, so that a wrong answer costs nothing.
@@ -40,12 +46,25 @@ export async function answerRun(
     const { flow, flowName, args } = record;
     const answer = { run: id, checkpoint, input };
     const run = await runRecorded(history, runtime, { ...request, file, flow, flowName, args, answer }, options);
+    const isUsed = await hasUsedAnswer(run, checkpoint, await history.folder(file, run.record.id));
     if (run.outcome.type === 'refused') await history.delete(file, run.record.id);
-    else await history.update({ ...record, answeredBy: run.record.id });
-    return run;
+    else if (isUsed) await history.update({ ...record, answeredBy: run.record.id });
+    return { ...run, isStillWaiting: !isUsed };
   } finally {
     await rm(folder.answering, { force: true });
   }
+}
+
+/** Whether the visit that asked has ended. Until then, nothing of the flow depends on the answer. */
+async function hasUsedAnswer(
+  { outcome }: RecordedRun,
+  { path, visit }: Checkpoint,
+  folder: RunFolder,
+): Promise<boolean> {
+  if (outcome.type === 'done' || outcome.type === 'waiting') return true;
+  return (await readEvents(folder)).some(
+    (event) => (event.type === 'node-end' || event.type === 'flow-end') && event.path === path && event.visit === visit,
+  );
 }
 
 function requireWaiting({ id, outcome, answeredBy }: RunRecord): void {

@@ -18,7 +18,9 @@ export function unendedState({ owner }: Pick<RunRecord, 'owner'>): 'running' | '
 }
 
 /** What is known of the end of a run, as `describeRunEnd` says it. */
-export function describeRunNow({ outcome, owner }: RunRecord): string {
+export function describeRunNow({ outcome, owner, answeredBy }: RunRecord): string {
+  if (outcome?.type === 'waiting' && answeredBy !== undefined)
+    return `answered at ${outcome.path}, continued by run ${answeredBy}`;
   const state = outcome === undefined ? unendedState({ owner }) : undefined;
   if (state === 'running') return 'runs now';
   return state === 'unknown' ? 'has no recorded end: it may still run on another machine' : describeRunEnd(outcome);

@@ -30,6 +30,9 @@ export async function folderNameOf(file: string): Promise<string> {
   return `${basename(real).replaceAll(/[^\w.-]/g, '_')}-${hash}`;
 }
 
+/** Among the folders of the runs of a file: how many older ones were removed, by `RunHistory`. */
+export const REMOVED_RUNS = 'removed.json';
+
 /** In place of the number of a run: the checkpoint that the run of the folder continued from. */
 export const RESUMED = 0;
 

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { cp, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import * as z from 'zod';
 import { AppError } from '../../../core/errors.ts';
 import { writeAtomically } from '../../../core/files/atomicFile.ts';
 import { ifThere } from '../../../core/files/ifThere.ts';
 import { unendedState } from './describeRun.ts';
-import { readRunRecord } from './runFiles.ts';
-import { folderNameOf, type RunFolder, runFolder } from './runFolder.ts';
+import { readIfThere, readRunRecord } from './runFiles.ts';
+import { folderNameOf, REMOVED_RUNS, type RunFolder, runFolder } from './runFolder.ts';
 import type { RunRecord } from './runRecord.ts';
 
 export interface HistoryLimits {
@@ -16,22 +17,28 @@ export interface HistoryLimits {
   readonly bytes: number;
 }
 
-const LIMITS: HistoryLimits = { runs: 50, bytes: 200_000_000 };
+export const HISTORY_LIMITS: HistoryLimits = { runs: 50, bytes: 200_000_000 };
 // An eval has many runs, which must not displace those that people started.
 const EVAL_LIMITS: HistoryLimits = { runs: 500, bytes: 200_000_000 };
 const EVAL_SUFFIX = '-eval';
+const LAST = 'last';
 
-/** The runs of flow files, each in its own folder below FARWHARF_HOME; the newest runs of each file are kept. */
+const removedRuns = z.object({ runs: z.int().min(0) });
+
+/**
+ * The runs of flow files, each in its own folder below FARWHARF_HOME. Of each file, the newest runs are kept, and those that are still needed:
+ * that wait for an answer, run now, or that a kept run continues or replays.
+ */
 export class RunHistory {
   readonly #home: string;
   readonly #limits: HistoryLimits;
 
-  constructor(home: string, limits: HistoryLimits = LIMITS) {
+  constructor(home: string, limits: HistoryLimits = HISTORY_LIMITS) {
     this.#home = home;
     this.#limits = limits;
   }
 
-  /** Creates the folder of a new run, and removes the file's oldest runs over the limits. */
+  /** Creates the folder of a new run, and removes the file's oldest runs over the limits that are not needed any more. */
   async begin(
     facts: Omit<RunRecord, 'version' | 'id' | 'startedAt'>,
   ): Promise<{ record: RunRecord; folder: RunFolder }> {
@@ -81,7 +88,7 @@ export class RunHistory {
   async find(file: string, id: string): Promise<RunRecord> {
     const records = await this.list(file);
     const match =
-      id === 'last'
+      id === LAST
         ? (records.find((record) => record.evalCase === undefined) ?? records[0])
         : records.find((record) => record.id === id || record.id.startsWith(id));
     if (match !== undefined) return match;
@@ -92,8 +99,13 @@ export class RunHistory {
     throw new AppError('missing', `${basename(file)} has no run "${id}". ${lastRuns}.`);
   }
 
+  /** How many runs of a file were removed, because they were over the limits. */
+  async removed(file: string): Promise<number> {
+    return removedIn(await this.#folderOf(file));
+  }
+
   /**
-   * The record of a run of any file, by its id or the start of it.
+   * The record of a run of any file, by its id or the start of it; `last` is the newest that waits for an answer.
    *
    * @throws AppError `missing` if there is no such run, `bad-input` if several ids start like that.
    */
@@ -101,11 +113,16 @@ export class RunHistory {
     const flows = join(this.#home, 'flows');
     const matches: RunRecord[] = [];
     for (const name of id === '' ? [] : await idsIn(flows)) {
-      const ids = (await idsIn(join(flows, name))).filter((each) => each.startsWith(id));
+      const ids = (await idsIn(join(flows, name))).filter((each) => id === LAST || each.startsWith(id));
       for (const each of ids) {
         const record = await readRunRecord(runFolder(join(flows, name, each)));
-        if (record !== undefined) matches.push(record);
+        if (record !== undefined && (id !== LAST || isWaiting(record))) matches.push(record);
       }
+    }
+    if (id === LAST) {
+      const [newest] = matches.toSorted((a, b) => (a.id < b.id ? 1 : -1));
+      if (newest !== undefined) return newest;
+      throw new AppError('missing', 'No run on this machine waits for an answer.');
     }
     const [first, second] = matches;
     if (first === undefined) {
@@ -169,12 +186,52 @@ export class RunHistory {
       .filter((id) => id !== newest && id.endsWith(EVAL_SUFFIX) === isEval)
       .toSorted((a, b) => (a < b ? 1 : -1));
     let bytes = 0;
+    const [kept, over]: [string[], string[]] = [[newest], []];
     for (const [index, id] of ids.entries()) {
       bytes += await sizeOf(join(path, id));
-      const isOver = index + 2 > limits.runs || bytes > limits.bytes;
-      if (isOver) await rm(join(path, id), { recursive: true, force: true });
+      (index + 2 > limits.runs || bytes > limits.bytes ? over : kept).push(id);
     }
+    if (over.length === 0) return;
+    const removed = await unneeded(path, kept, over);
+    for (const id of removed) await rm(join(path, id), { recursive: true, force: true });
+    if (removed.length === 0) return;
+    const runs = (await removedIn(path)) + removed.length;
+    await writeAtomically(join(path, REMOVED_RUNS), `${JSON.stringify({ runs })}\n`);
   }
+}
+
+/**
+ * The runs over the limits that may be removed. A run only names older ones, so they are judged from the newest to the oldest. What a kept run
+ * continues is kept to its beginning, because a test needs the whole chain; what it replays is kept alone, because each run of a series may
+ * replay the one before.
+ */
+async function unneeded(path: string, kept: readonly string[], over: readonly string[]): Promise<readonly string[]> {
+  const recordOf = (id: string): Promise<RunRecord | undefined> => readRunRecord(runFolder(join(path, id)));
+  const needed = new Set<string | undefined>();
+  for (const record of await Promise.all(kept.map(recordOf))) {
+    needed.add(record?.resumedFrom?.run).add(record?.replayOf);
+  }
+  const removed: string[] = [];
+  for (const id of over) {
+    const record = await recordOf(id);
+    const isOpen = record !== undefined && (isWaiting(record) || isInProgress(record));
+    if (isOpen) needed.add(record.replayOf);
+    if (isOpen || needed.has(id)) needed.add(record?.resumedFrom?.run);
+    else removed.push(id);
+  }
+  return removed;
+}
+
+async function removedIn(path: string): Promise<number> {
+  try {
+    return removedRuns.parse(JSON.parse(await readIfThere(join(path, REMOVED_RUNS)))).runs;
+  } catch {
+    return 0;
+  }
+}
+
+function isWaiting({ outcome, answeredBy }: RunRecord): boolean {
+  return outcome?.type === 'waiting' && answeredBy === undefined;
 }
 
 async function writeRecord(folder: RunFolder, record: RunRecord): Promise<void> {
@@ -186,12 +243,13 @@ function isInProgress(record: RunRecord): boolean {
 }
 
 async function idsIn(path: string): Promise<string[]> {
-  return ifThere(readdir(path), []);
+  const entries = await ifThere(readdir(path, { withFileTypes: true }), []);
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
 }
 
 /** Other runs write their folders at the same time: a temporary file may be gone before it is measured. */
 async function sizeOf(folder: string): Promise<number> {
-  const sizes = (await idsIn(folder)).map(
+  const sizes = (await ifThere(readdir(folder), [])).map(
     async (name) => (await stat(join(folder, name)).catch(() => undefined))?.size ?? 0,
   );
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);

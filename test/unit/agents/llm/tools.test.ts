@@ -105,6 +105,20 @@ test('a call that is not approved does not run, and the model receives the refus
   assert.deepEqual(ran, []);
 });
 
+test('only true approves a call: every other result, and an error, refuses it', async (t) => {
+  ran.length = 0;
+  for (const decision of [undefined, null, 'no', 'yes', 1, {}, { approved: false }, { approved: true }, false]) {
+    const { steps } = await oneCall(t, 'add', '{"a":1}', { approve: (() => decision) as never });
+    assert.equal(steps[0]?.error, 'Error: the user refused this call.', JSON.stringify(decision));
+  }
+  const approve = (): never => {
+    throw new Error('the form is closed');
+  };
+  assert.match((await oneCall(t, 'add', '{"a":1}', { approve })).steps[0]?.error ?? '', /the form is closed/);
+  assert.deepEqual(ran, []);
+  assert.deepEqual((await oneCall(t, 'add', '{"a":1}', { approve: () => true })).steps[0]?.output, { sum: 2 });
+});
+
 test('a model that never stops calling tools is stopped after maxSteps', async (t) => {
   ran.length = 0;
   const { llm } = await client(t, toolCalls(['add', '{"a":1}']));
