@@ -84,3 +84,33 @@ test('a run that a killed process was answering can be answered again', async ()
   assert.equal((await answer('yes')).outcome.type, 'done');
   assert.equal(existsSync(answering), false);
 });
+
+test('the schema of the flow itself checks an answer in another process: defaults, transforms and refinements', async () => {
+  const file = join(home, 'trip.ts');
+  await writeFile(
+    file,
+    `import { Flow, Node, pause } from 'farwharf/agents';
+import * as z from 'zod';
+interface Shared { days?: number; city?: string }
+const city = z.string().transform((name) => name.toUpperCase());
+class Ask extends Node<Shared> {
+  override post() {
+    return pause({ question: 'Where?', input: z.object({ city, days: z.number().default(3) }).refine(({ days }) => days % 2 === 1, 'odd only') });
+  }
+  override answer(shared: Shared, input: unknown) { Object.assign(shared, input); }
+}
+const ask = new Ask();
+export const flow = new Flow<Shared>({ start: ask, name: 'Trip' }).connect(ask, null);
+`,
+  );
+  const { record } = await runRecorded(history, RUNTIME, { file, cwd: home, env: process.env }, options);
+  const give = (input: unknown): Promise<AnsweredRun> =>
+    answerRun(history, RUNTIME, { record, input, cwd: home, env: process.env }, options);
+  await assert.rejects(give({ city: 'Oslo', days: 2 }), refusedAs('bad-input', /odd only/));
+  assert.deepEqual(
+    (await history.list(file)).map(({ id }) => id),
+    [record.id],
+  );
+  const { outcome } = await give({ city: 'Oslo' });
+  assert.deepEqual(outcome.type === 'done' && outcome.shared, { city: 'OSLO', days: 3 });
+});

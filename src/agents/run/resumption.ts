@@ -2,6 +2,7 @@ import { AppError, messageOf } from '../../core/errors.ts';
 import { jsonSchemaOf } from '../schema/jsonSchema.ts';
 import { checkWith, type Checked, type Schema } from '../schema/standardSchema.ts';
 import type { Checkpoint } from '../records/recordSchemas.ts';
+import { schemaOfFile, withDefaults } from './answerSchema.ts';
 import type { PauseRequest } from './pause.ts';
 
 /** The schemas of checkpoints that were made in this process; a checkpoint itself has only their JSON Schema. */
@@ -63,8 +64,7 @@ export async function checkResumption(
     const choices = pause.choices.map((choice) => `"${choice}"`).join(', ');
     throw new AppError('bad-input', `The answer ${shown(input)} is not one of ${choices}.`);
   }
-  const live = typeof resume === 'object' && resume !== null ? liveSchemas.get(resume) : undefined;
-  const checked = await (live === undefined ? checkJson(pause.input, input) : checkWith(live, input));
+  const checked = await check(resume, pause.input, input);
   if (checked.ok) return { resume: checkpoint, input: checked.value };
   throw new AppError(
     'bad-input',
@@ -72,14 +72,21 @@ export async function checkResumption(
   );
 }
 
-async function checkJson(
+/** Checks an answer with the schema itself, where this process has it, or else with its JSON Schema. */
+async function check(
+  resume: unknown,
   schema: Readonly<Record<string, unknown>> | undefined,
   input: unknown,
 ): Promise<Checked<unknown>> {
+  const own = typeof resume === 'object' && resume !== null ? liveSchemas.get(resume) : undefined;
+  const live = own ?? (schema && (await schemaOfFile(schema)));
+  if (live !== undefined) return checkWith(live, input);
   if (schema === undefined) return { ok: true, value: input };
   const { jsonSchemaIssues } = await import('../schema/jsonSchemaCheck.ts');
   const issues = jsonSchemaIssues(schema, input);
-  return issues.length === 0 ? { ok: true, value: input } : { ok: false, issues: issues.join('\n') };
+  return issues.length === 0
+    ? { ok: true, value: withDefaults(schema, input) }
+    : { ok: false, issues: issues.join('\n') };
 }
 
 function shown(input: unknown): string {

@@ -130,6 +130,10 @@ export async function runChild(
   });
   installRunHost(host);
   const imports = await prepareImports({ runtime, outlet, isJob }, note);
+  if (resume?.pause?.input !== undefined) {
+    const { createAnswerSchemaLoader } = await import('../loading/answerSchemas.ts'); // loads the parser
+    registerHooks({ load: createAnswerSchemaLoader(isOwn) });
+  }
   if (request.isOffline === true) closeNetwork();
   try {
     if (request.isGraphOnly === true) outlet.send({ type: 'graph', graphs: await loadGraphs(request) });

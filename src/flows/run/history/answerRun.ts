@@ -46,6 +46,11 @@ export async function answerRun(
     const { flow, flowName, args } = record;
     const answer = { run: id, checkpoint, input };
     const run = await runRecorded(history, runtime, { ...request, file, flow, flowName, args, answer }, options);
+    const refusal = refusalOf(run);
+    if (refusal !== undefined) {
+      await history.delete(file, run.record.id);
+      throw refusal;
+    }
     const isUsed = await hasUsedAnswer(run, checkpoint, await history.folder(file, run.record.id));
     if (run.outcome.type === 'refused') await history.delete(file, run.record.id);
     else if (isUsed) await history.update({ ...record, answeredBy: run.record.id });
@@ -53,6 +58,12 @@ export async function answerRun(
   } finally {
     await rm(folder.answering, { force: true });
   }
+}
+
+/** What the flow's own schema has against the answer, which only the process of the flow can check. */
+function refusalOf({ outcome, record }: RecordedRun): AppError | undefined {
+  if (outcome.type !== 'failed' || outcome.error.code !== 'bad-input' || (record.steps ?? 0) > 0) return undefined;
+  return new AppError('bad-input', outcome.error.message);
 }
 
 /** Whether the visit that asked has ended. Until then, nothing of the flow depends on the answer. */

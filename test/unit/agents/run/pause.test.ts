@@ -98,7 +98,7 @@ test('an answer is checked against the schema of the pause, with or without the 
     override post() {
       return pause({
         question: 'How many?',
-        input: z.object({ count: z.int().min(1).max(9), note: z.string().optional() }),
+        input: z.object({ count: z.int().min(1).max(9), note: z.string().optional(), kind: z.string().default('any') }),
       });
     }
     override answer(shared: { limit?: unknown }, input: unknown): void {
@@ -112,7 +112,7 @@ test('an answer is checked against the schema of the pause, with or without the 
     }
     const shared: { limit?: unknown } = {};
     await new Limit().run(shared, { resume, input: { count: 3 } });
-    assert.deepEqual(shared.limit, { count: 3 });
+    assert.deepEqual(shared.limit, { count: 3, kind: 'any' });
   }
 });
 
