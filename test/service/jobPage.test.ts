@@ -14,7 +14,11 @@ const PAGE: ToJobPage = {
     ['script', 'train.py'],
   ],
   actions: ['showLog', 'cancelJob', 'comparePlots', 'compareSubmitted', 'resubmitJob'],
-  output: ['epoch 1: loss 2.31', '<b>epoch 2</b>: loss 1.98'],
+  output: [
+    { text: 'epoch 1: loss 2.31', links: [] },
+    { text: '<b>epoch 2</b>: loss 1.98', links: [] },
+    { text: 'at train.py:7 <i>', links: [{ start: 3, end: 13 }] },
+  ],
   timeline: ['queued 12 min: Resources', 'running 4 min'],
   plots: [
     {
@@ -120,6 +124,11 @@ test("a job's page shows what it is sent, in each theme and width, under its own
     assert.deepEqual((await shown.sent()).at(-1), { type: 'run', action: 'showLog' });
     await shown.send(PAGE);
     assert.equal(await page.evaluate('document.activeElement.textContent'), 'Show Log', 'the focus stays');
+    const link = page.getByRole('button', { name: 'train.py:7', exact: true });
+    await link.focus();
+    await shown.send({ ...PAGE, title: 'again' });
+    await page.keyboard.press('Enter');
+    assert.deepEqual((await shown.sent()).at(-1), { type: 'open', line: 'at train.py:7 <i>', start: 3 });
 
     // Compared jobs have curves of their own in the same plot, which their names explain.
     const [usage, metric] = PAGE.plots;

@@ -43,6 +43,7 @@ suite('a notebook', { skip: missing === undefined ? false : `LOUD: ${missing}` }
   test('runs cell by cell in its own folder, with its parameters and those of a profile, shows their output, and comes home with it', async () => {
     const cells = [
       { cell_type: 'markdown', source: '# Burrows' },
+      code('print("skipped")', ['skip-execution']),
       { ...code('alpha = 1', ['parameters']), outputs: [{ output_type: 'stream', name: 'stdout', text: 'of before' }] },
       code('import sys\nprint("one")\nprint("two")\nprint("aside", file=sys.stderr)'),
       code('  '),
@@ -61,11 +62,11 @@ suite('a notebook', { skip: missing === undefined ? false : `LOUD: ${missing}` }
     assert.match(ended.stdout, /cell 1 of 3\ncell 2 of 3\none\ntwo\ncell 3 of 3\n'near 1\.0'\n/);
     assert.match(ended.stderr, /aside\n/);
     const after = await ended.cells('sub/a b.ipynb');
-    assert.deepEqual(after.map(outputOf), ['', '', '', 'one\ntwo\naside\n', '', "'near 1.0'"]);
+    assert.deepEqual(after.map(outputOf), ['', '', '', '', 'one\ntwo\naside\n', '', "'near 1.0'"]);
     const values = ['0.5', `'a "b"'`, '3', "'1'", "{'none': None, 'yes': True}", "'NaN'"];
     const names = ['alpha', 'name', 'rate', 'label', 'more', 'names'];
-    assert.equal(textOf(after[2] ?? code('')), names.map((name, index) => `${name} = ${values[index]}`).join('\n'));
-    assert.deepEqual(after[2]?.metadata.tags, ['injected-parameters']);
+    assert.equal(textOf(after[3] ?? code('')), names.map((name, index) => `${name} = ${values[index]}`).join('\n'));
+    assert.deepEqual(after[3]?.metadata.tags, ['injected-parameters']);
     const dry = await scratch.run(['submit', ended.folder, '--profile', 'sweep', '--dry-run', '--json'], { env });
     const { jobs } = JSON.parse(dry.stdout) as { jobs: { script: string }[] };
     const rest = `'names=["a"]' 'label="1"' 'more={"none":null,"yes":true}'`;
@@ -163,12 +164,18 @@ suite('a notebook', { skip: missing === undefined ? false : `LOUD: ${missing}` }
     const path = process.env['PATH'];
     process.env['PATH'] = bin;
     t.after(() => (process.env['PATH'] = path));
-    const id = await service.submit({ 'a.ipynb': notebook([code('print("ran")')]) }, { script: 'a.ipynb' });
-    assert.equal((await service.untilEnd(id)).exit_code, 1);
-    const errors = await service.output(id, 'stderr');
+    const remote = { FARWHARF_REMOTE_HOST: service.url, FARWHARF_API_KEY: service.key };
+    const { exit, stderr } = await run({ 'a.ipynb': notebook(['print("ran")']) }, 'a.ipynb', {
+      env: { ...env, ...remote },
+    });
+    assert.equal(exit, 1);
     assert.match(
-      errors,
+      stderr,
       /a\.ipynb cannot be run, because \/\S+ has no nbformat\. Add nbclient and ipykernel to the packages/,
+    );
+    assert.match(
+      stderr,
+      /lacks nbclient and ipykernel, .* run it again:\n {2}cd \S+project.* && printf '\\n%s' nbclient ipykernel >> requirements\.txt && farwharf submit --script a\.ipynb --packages requirements\.txt\n/,
     );
   });
 });

@@ -3,6 +3,10 @@ import { ContactWatch } from '../../jobs/service/contactWatch.ts';
 import { watchJob } from '../../jobs/log/follow.ts';
 import { hasSucceeded, type JobRecord } from '../../jobs/ledger/record.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
+import { lastLines } from '../../jobs/log/lastLines.ts';
+import { describeMissing, installLine, missingPackages } from '../../jobs/failure/missingPackages.ts';
+import { startedNotebook } from '../../jobs/selection/script.ts';
+import { shellWord } from '../../core/text/shellWord.ts';
 import { ResultCounter } from '../../jobs/log/resultCounter.ts';
 import type { Context } from '../command/commandContext.ts';
 import { EXIT } from '../command/exit.ts';
@@ -71,6 +75,20 @@ export async function showLog(
   }
 }
 
+/** Notes how to install the packages that a job lacked. */
+export async function noteMissing(
+  { record }: FinishedJob,
+  home: string,
+  { terminal, cwd }: Pick<Context, 'terminal' | 'cwd'>,
+): Promise<void> {
+  if (hasSucceeded(record) || startedNotebook(record) === undefined) return;
+  const missing = missingPackages(record, await lastLines(new EventSpool(home, record.id)));
+  if (missing === undefined) return;
+  terminal.note(`${describeMissing(missing)} Install them and run it again:`);
+  const move = record.folder === cwd ? '' : `cd ${shellWord(record.folder)} && `;
+  terminal.note(`  ${move}${installLine(record, missing)}`);
+}
+
 /** The last line of a log: how the job ended, and how to download its results. */
 export function describeEnd({ record }: FinishedJob, jobId: string): string {
   const results = describeResultCount(record) ?? 'results';
@@ -102,6 +120,9 @@ export async function watch(context: Context, name: string): Promise<number> {
   const { jobId } = place.record;
   const watched = await showLog(place, session, { ...context, signal: context.outputSignal });
   if (watched.type === 'detached') noteDetached(terminal, jobId);
-  else terminal.note(describeEnd(watched, jobId));
+  else {
+    terminal.note(describeEnd(watched, jobId));
+    await noteMissing(watched, place.home, context);
+  }
   return exitOfWatched(watched);
 }

@@ -4,7 +4,7 @@ import type { DownloadedResults } from '../../jobs/results/placeFiles.ts';
 import { resultsFolderOf } from '../../jobs/results/resultsFolder.ts';
 import type { Context } from '../command/commandContext.ts';
 import { EXIT } from '../command/exit.ts';
-import { describeEnd, exitOfWatched, type FinishedJob, showLog, noteDetached } from '../jobs/watch.ts';
+import { describeEnd, exitOfWatched, type FinishedJob, showLog, noteDetached, noteMissing } from '../jobs/watch.ts';
 import type { JobPlace } from '../command/jobPlace.ts';
 import { downloadInto, describeReplaced, describeResults, resultsAsJson } from '../jobs/jobResults.ts';
 import type { Session } from '../command/session.ts';
@@ -43,6 +43,7 @@ export async function finishSubmit(record: JobPlace['record'], receipt: object, 
   if (!flags.download) {
     terminal.json(outcome);
     terminal.note(describeEnd(watched, jobId));
+    await noteMissing(watched, place.home, context);
     return exitOfWatched(watched);
   }
   const results = await downloadAfterEnd(place, sent, watched);
@@ -50,6 +51,7 @@ export async function finishSubmit(record: JobPlace['record'], receipt: object, 
   for (const line of results === undefined ? [] : describeResults(results)) terminal.note(line);
   for (const line of results === undefined ? [] : describeReplaced(results, place.record.jobId)) terminal.note(line);
   terminal.note(describeOutcome(watched.record, results?.plan.length ? `results in ${results.folder}` : undefined));
+  await noteMissing(watched, place.home, context);
   return exitOfWatched(watched);
 }
 

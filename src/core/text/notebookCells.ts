@@ -11,9 +11,13 @@ export interface NotebookCell {
 /** The tag of the cell that holds the parameters of a run, from papermill. */
 export const PARAMETERS_TAG = 'injected-parameters';
 
-/** The cells that a job counts, as in `cell 7 of 20`: those with code, without that of its parameters. */
+// nbclient does not execute cells with this tag.
+const SKIPPED_TAG = 'skip-execution';
+
+/** The cells that a job counts, as in `cell 7 of 20`: those with code that it executes, without that of its parameters. */
 export function countedCells(cells: readonly NotebookCell[]): readonly NotebookCell[] {
-  return cells.filter(({ isCode, source, tags }) => isCode && source.trim() !== '' && !tags.includes(PARAMETERS_TAG));
+  const isCounted = (tag: unknown): boolean => tag !== PARAMETERS_TAG && tag !== SKIPPED_TAG;
+  return cells.filter(({ isCode, source, tags }) => isCode && source.trim() !== '' && tags.every(isCounted));
 }
 
 /**

@@ -40,6 +40,7 @@ export const FEATURE_COMMANDS = {
     'farwharf.explainFailure',
     'farwharf.askAboutFailure',
     'farwharf.copyFailure',
+    'farwharf.installPackages',
     'farwharf.stopFailureAnswer',
   ],
   results: [

@@ -6,15 +6,19 @@ import { type Disposable, DisposableStore } from '../../core/processes/lifetime.
 import { printableText } from '../../core/text/printable.ts';
 import { failureContext } from '../../jobs/failure/failureContext.ts';
 import { failurePage } from '../../jobs/failure/failurePage.ts';
+import type { MissingPackages } from '../../jobs/failure/missingPackages.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import { openModel } from '../agents/models.ts';
 import type { ReadDetails } from '../../jobs/failure/failureDetails.ts';
 import type { Hosts } from '../account/hosts.ts';
 import type { Keys } from '../account/keys.ts';
+import { LogLinks } from '../jobs/log/logLinks.ts';
+import type { SourceLines } from '../jobs/log/sourceLines.ts';
 import { withSignal } from '../ui/abort.ts';
 import { explain } from '../ui/errorText.ts';
 import { MODEL_TEXT_FOLDER } from '../ui/modelText.ts';
 import { showInformation, showProgress } from '../ui/show.ts';
+import { canInstall, installPackages, installTitle } from './installPackages.ts';
 import type { TextMessage } from '../../agents/chat/chatMessages.ts';
 
 const SCHEME = 'farwharf-failure';
@@ -32,11 +36,13 @@ interface FailureDocumentsDeps extends Pick<WindowParts, 'home'> {
   readonly hosts: Pick<Hosts, 'service'>;
   /** Keys of language models. */
   readonly modelKeys: Keys;
+  readonly sourceLines: SourceLines;
 }
 
 interface Explanation {
   readonly record: JobRecord;
   readonly page: string;
+  readonly missing: MissingPackages | undefined;
   /** Of the model, as far as it has arrived. */
   answer: string;
   stop: AbortController | undefined;
@@ -59,6 +65,10 @@ export class FailureDocuments implements vscode.TextDocumentContentProvider, vsc
       this.#lensesChanged,
       vscode.workspace.registerTextDocumentContentProvider(SCHEME, this),
       vscode.languages.registerCodeLensProvider({ scheme: SCHEME }, this),
+      vscode.languages.registerDocumentLinkProvider(
+        { scheme: SCHEME },
+        new LogLinks(({ uri }) => this.#explanations.get(uri.query)?.record, deps.sourceLines),
+      ),
       vscode.workspace.onDidCloseTextDocument(({ uri }) => {
         if (uri.scheme !== SCHEME) return;
         this.#explanations.get(uri.query)?.stop?.abort(); // nobody is reading it
@@ -73,7 +83,7 @@ export class FailureDocuments implements vscode.TextDocumentContentProvider, vsc
   async show(record: JobRecord): Promise<void> {
     const title = l10n.t('Finding out why {0} failed', record.script);
     const options = { location: vscode.ProgressLocation.Window, title };
-    const page = await showProgress(options, (_progress, token) =>
+    const { page, missing } = await showProgress(options, (_progress, token) =>
       withSignal(token, (signal) => this.#read(record, signal)),
     );
     const uri = vscode.Uri.from({
@@ -82,7 +92,7 @@ export class FailureDocuments implements vscode.TextDocumentContentProvider, vsc
       query: record.id,
     });
     this.#explanations.get(record.id)?.stop?.abort();
-    this.#explanations.set(record.id, { record, page, answer: '', stop: undefined });
+    this.#explanations.set(record.id, { record, page, missing, answer: '', stop: undefined });
     this.#changed.fire(uri);
     await vscode.window.showTextDocument(uri, { preview: false });
   }
@@ -130,6 +140,12 @@ export class FailureDocuments implements vscode.TextDocumentContentProvider, vsc
     }
   }
 
+  /** Adds the packages that the job of a document lacked to their list, and submits the folder with them. */
+  async install(uri: vscode.Uri | undefined): Promise<void> {
+    const { record, missing } = this.#find(uri)?.explanation ?? {};
+    if (record !== undefined && canInstall(record, missing)) await installPackages(record, missing);
+  }
+
   /** Copies the page with the question, for a model in another program. */
   async copy(uri: vscode.Uri | undefined): Promise<void> {
     const page = this.#find(uri)?.explanation.page;
@@ -149,10 +165,13 @@ export class FailureDocuments implements vscode.TextDocumentContentProvider, vsc
   provideCodeLenses({ uri }: vscode.TextDocument): vscode.CodeLens[] {
     const found = this.#find(uri);
     if (found === undefined) return [];
-    const { stop, record } = found.explanation;
+    const { stop, record, missing } = found.explanation;
     const buttons: readonly (readonly [string, string, unknown])[] =
       stop === undefined
         ? [
+            ...(canInstall(record, missing)
+              ? [[`$(package) ${installTitle(missing)}`, 'farwharf.installPackages', uri] as const]
+              : []),
             [`$(sparkle) ${l10n.t('Ask Model')}`, 'farwharf.askAboutFailure', uri],
             [`$(copy) ${l10n.t('Copy for Another Model')}`, 'farwharf.copyFailure', uri],
             [`$(output) ${l10n.t('Show Log')}`, 'farwharf.showLog', record.id],
@@ -179,12 +198,16 @@ export class FailureDocuments implements vscode.TextDocumentContentProvider, vsc
     return uri && explanation && { explanation, uri };
   }
 
-  async #read(record: JobRecord, signal: AbortSignal): Promise<string> {
+  async #read(record: JobRecord, signal: AbortSignal): Promise<Pick<Explanation, 'page' | 'missing'>> {
     const { failures, home, hosts } = this.#deps;
     const { jobId } = record;
-    if (jobId === null) return `# ${l10n.t('{0} was not accepted', record.script)}\n\n${record.reason ?? ''}\n`;
+    if (jobId === null) {
+      const page = `# ${l10n.t('{0} was not accepted', record.script)}\n\n${record.reason ?? ''}\n`;
+      return { page, missing: undefined };
+    }
     const sources = { service: hosts.service(record.host), home, details: failures.details };
-    return failurePage(await failureContext(sources, { ...record, jobId }, signal));
+    const context = await failureContext(sources, { ...record, jobId }, signal);
+    return { page: failurePage(context), missing: context.packages };
   }
 }
 

@@ -7,6 +7,7 @@ import { describeJob } from '../../jobs/report/describeJob.ts';
 import { hasSucceeded, type JobRecord } from '../../jobs/ledger/record.ts';
 import { lastLines } from '../../jobs/log/lastLines.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
+import { describeMissing, missingPackages } from '../../jobs/failure/missingPackages.ts';
 import { failureReference } from '../../jobs/source/failureReference.ts';
 import { startedNotebook } from '../../jobs/selection/script.ts';
 import type { SourceReference } from '../../jobs/source/sourceReference.ts';
@@ -15,6 +16,7 @@ import { readSetting } from '../contributions/config.ts';
 import { isWorthNotifying, type WatchedJobs } from '../jobs/store/watchedJobs.ts';
 import { showError } from '../ui/show.ts';
 import type { SourceLines } from '../jobs/log/sourceLines.ts';
+import { canInstall, installPackages, installTitle } from './installPackages.ts';
 
 export interface FailureDeps extends Pick<WindowParts, 'home' | 'signal' | 'wasSubmittedHere'> {
   readonly watched: Pick<WatchedJobs, 'has'>;
@@ -38,19 +40,21 @@ async function tellFailure(record: JobRecord, { home, signal, sourceLines }: Fai
   const reference = await failureReference(lines, new SourceFiles(record), startedNotebook(record));
   const goTo = reference === undefined ? [] : [goToText(reference)];
   const [explain, showLog] = [l10n.t('Explain'), l10n.t('Show Log')];
+  const missing = missingPackages(record, lines);
+  const install = canInstall(record, missing) ? [installTitle(missing)] : [];
+  const cause = missing === undefined ? '' : `. ${describeMissing(missing)}`;
   const choice = await showError(
-    `${shownScript(record.script)}: ${describeJob(record, Date.now())}`,
+    `${shownScript(record.script)}: ${describeJob(record, Date.now())}${cause}`,
+    ...install,
     ...goTo,
     explain,
     showLog,
   );
+  if (missing !== undefined && choice === install[0]) return installPackages(record, missing);
   if (choice === explain) await vscode.commands.executeCommand('farwharf.explainFailure', record.id);
   if (choice === showLog) await vscode.commands.executeCommand('farwharf.showLog', record.id);
   if (choice === undefined || choice === showLog || choice === explain || reference === undefined) return;
-  const location = await sourceLines.locate(record, reference, signal);
-  if (location === undefined) return;
-  // A cell of a notebook is no document that could be shown on its own.
-  await vscode.commands.executeCommand('vscode.open', location.uri, { selection: location.range });
+  await sourceLines.open(record, reference, signal);
 }
 
 function goToText({ path, line, cell }: SourceReference): string {

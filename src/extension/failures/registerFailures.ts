@@ -40,7 +40,9 @@ export function registerFailures({
   const notifying = { home, signal, sourceLines, wasSubmittedHere, watched };
   parts.add(store.onDidChange(({ ended }) => parts.run('failures', notifyFailures(ended, notifying))));
   parts.setUp('problems', () => new FailureProblems({ ...notifying, store, log }));
-  const documents = parts.onFirstUse(() => new FailureDocuments({ failures: worker.failures, home, hosts, modelKeys }));
+  const documents = parts.onFirstUse(
+    () => new FailureDocuments({ failures: worker.failures, home, hosts, modelKeys, sourceLines }),
+  );
   return {
     commands: async () => ({
       'farwharf.explainFailure': jobCommand(jobs, {
@@ -53,6 +55,7 @@ export function registerFailures({
       }),
       'farwharf.askAboutFailure': (argument) => documents().ask(readDocument(argument)),
       'farwharf.copyFailure': (argument) => documents().copy(readDocument(argument)),
+      'farwharf.installPackages': (argument) => documents().install(readDocument(argument)),
       'farwharf.stopFailureAnswer': (argument) => documents().stop(readDocument(argument)),
     }),
   };

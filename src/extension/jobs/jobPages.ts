@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as z from 'zod';
 import type { WindowParts } from '../contributions/parts.ts';
 import { isAbort } from '../../core/errors.ts';
 import { textField } from '../../core/jsonFields.ts';
@@ -18,9 +19,11 @@ import {
 import type { Account } from '../../remote/protocol/schemas.ts';
 import type { LostContacts } from './store/lostContacts.ts';
 import type { Hosts } from '../account/hosts.ts';
+import type { SourceLines } from './log/sourceLines.ts';
 import type { JobStore } from './store/jobStore.ts';
 import { openPage } from '../ui/openPage.ts';
 import { ComparedJobs } from './comparedJobs.ts';
+import { PageLinks } from './pageLinks.ts';
 import { viewOf } from './pageView.ts';
 import { browseResults } from '../../jobs/results/browse.ts';
 import type { ResultPreview } from '../../jobs/results/previews.ts';
@@ -33,6 +36,8 @@ const WITHOUT_NEWS_MS = 30_000;
 // Results of this size are downloaded without being asked for.
 const MOST_FETCHED_BYTES = 20_000_000;
 
+const clickedLink = z.object({ type: z.literal('open'), line: z.string(), start: z.number() });
+
 const NOTHING: ShownContents = { previews: [], metrics: new Map() };
 
 interface JobPagesDeps extends Pick<WindowParts, 'home' | 'log'> {
@@ -41,6 +46,7 @@ interface JobPagesDeps extends Pick<WindowParts, 'home' | 'log'> {
   readonly hosts: Pick<Hosts, 'account' | 'service'>;
   readonly browsed: Worker['browsed'];
   readonly extension: vscode.Uri;
+  readonly sourceLines: Pick<SourceLines, 'open'>;
   /** Runs a command of the page's buttons. */
   run(action: PageAction, record: JobRecord): void;
 }
@@ -115,13 +121,15 @@ export class JobPages implements Disposable {
       .catch(() => {});
     let hasNews = false;
     let sentAt = 0;
+    const links = new PageLinks(record);
     const send = (): void => {
       hasNews = false;
       sentAt = Date.now();
       const latest = store.get(record.id) ?? record;
       const lost = lostContacts.get(record.id);
-      const context = { account, compared: compared.all, now: Date.now(), lost };
+      const context = { account, compared: compared.all, links, now: Date.now(), lost };
       void panel.webview.postMessage(viewOf(page, latest, context));
+      void links.search(page.output.lines).then((isNew) => isNew && !signal.aborted && send());
     };
     // A page that was hidden is loaded again, and needs everything again.
     let results: readonly ShownPreview[] = [];
@@ -137,6 +145,12 @@ export class JobPages implements Disposable {
       panel.webview.onDidReceiveMessage((message: unknown) => {
         const action = PAGE_ACTIONS.find((each) => each === textField(message, 'action'));
         if (action !== undefined) return this.#deps.run(action, record);
+        const clicked = clickedLink.safeParse(message).data;
+        if (clicked !== undefined) {
+          const reference = links.of(clicked.line).find(({ start }) => start === clicked.start);
+          if (reference !== undefined) void this.#deps.sourceLines.open(record, reference, signal);
+          return;
+        }
         send();
         sendPreviews();
       }),

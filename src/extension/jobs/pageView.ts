@@ -10,6 +10,7 @@ import { describeLastSeen, type LostContact } from './store/lostContacts.ts';
 import { startedArguments, startedName } from '../../jobs/selection/script.ts';
 import type { PageAction, ShownCurve, ShownPage, ShownPlot } from '../../webview/jobPage/jobPageMessages.ts';
 import type { ComparedJob } from './comparedJobs.ts';
+import type { PageLinks } from './pageLinks.ts';
 
 // More plots than anyone reads, but few enough to redraw each second.
 const MAX_METRICS = 40;
@@ -21,13 +22,14 @@ interface PageContext {
   readonly compared: readonly ComparedJob[];
   /** Milliseconds. */
   readonly now: number;
+  readonly links: Pick<PageLinks, 'of'>;
   /** Set while the service of a running job cannot be asked. Times and costs are those of the last contact. */
   readonly lost?: LostContact | undefined;
 }
 
 /** What the page of a job shows. */
 export function viewOf(page: JobPage, record: JobRecord, context: PageContext): ShownPage {
-  const { account, compared, now: today, lost } = context;
+  const { account, compared, links, now: today, lost } = context;
   const isLost = lost !== undefined && !isOver(record);
   const now = isLost ? lost.since : today;
   const state = isLost ? describeLastSeen(record, lost) : stateWord(record.state);
@@ -49,7 +51,10 @@ export function viewOf(page: JobPage, record: JobRecord, context: PageContext): 
     plots: [...usagePlots(page).map(usagePlot), ...metrics.map(metricPlot)],
     compared: compared.map((other) => nameOf(other.record)),
     otherMetrics: page.metrics.size - metrics.length,
-    output: page.output.lines,
+    output: page.output.lines.map((text) => ({
+      text,
+      links: links.of(text).map(({ start, end }) => ({ start, end })),
+    })),
     results: describeFiles(page) ?? null,
     advice: adviseOn(record, page.usage, account)?.sentence ?? null,
   };

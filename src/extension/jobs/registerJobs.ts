@@ -90,6 +90,7 @@ export function registerJobs(inputs: JobInputs): JobFeature {
       log,
       extension,
       browsed: worker.browsed,
+      sourceLines,
       run: (action, { id }) => void run(`farwharf.${action}`, { id }),
     }),
   );

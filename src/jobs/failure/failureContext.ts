@@ -7,6 +7,7 @@ import type { JobService } from '../service/api.ts';
 import type { FailureDetails, ReadDetails } from './failureDetails.ts';
 import { recentLines } from './recentLines.ts';
 import { type MissingFile, missingFileIn } from './missingFiles.ts';
+import { describeMissing, installLine, type MissingPackages, missingPackages } from './missingPackages.ts';
 
 const MAX_LINES = 60;
 const MAX_LINE = 500;
@@ -63,6 +64,8 @@ export interface FailureContext extends Omit<FailureDetails, 'missing'> {
   readonly lines: readonly string[];
   /** Known causes, in sentences. */
   readonly hints: readonly string[];
+  /** What the job lacked to run its notebook. */
+  readonly packages?: MissingPackages | undefined;
 }
 
 interface FailureSources {
@@ -96,7 +99,13 @@ export async function failureContext(
   const output = all.map((line) => printableText(line.slice(0, MAX_LINE)));
   while (output.at(-1)?.trim() === '') output.pop();
   const { missing, ...found } = await details(record, output);
-  return { record, lines: output.slice(-MAX_LINES), ...found, hints: failureHints(record, output, missing) };
+  const packages = missingPackages(record, all);
+  const install =
+    packages === undefined
+      ? []
+      : [printableLine(`${describeMissing(packages)} In the folder, run: ${installLine(record, packages)}`)];
+  const hints = [...install, ...failureHints(record, output, missing)].slice(0, MAX_HINTS);
+  return { record, lines: output.slice(-MAX_LINES), ...found, hints, packages };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { printableText } from '../../core/text/printable.ts';
 import type { SourceFiles } from './sourceFiles.ts';
 import { findReferences, type SourceReference } from './sourceReference.ts';
 
@@ -17,7 +18,9 @@ export async function failureReference(
   for (let index = lines.length - 1; index >= 0; index -= 1) {
     const last = await ownReference(lines[index], files, notebook);
     if (last === undefined) continue;
-    return last.innermost === 'first' ? ((await firstInTrace(lines, index, files)) ?? last) : last;
+    if (last.innermost === 'first') return (await firstInTrace(lines, index, files)) ?? last;
+    const isFailedCell = last.cell !== undefined && last.innermost === undefined;
+    return isFailedCell ? ((await lastInCell(lines.slice(0, index), last.cell, files, notebook)) ?? last) : last;
   }
   return undefined;
 }
@@ -37,12 +40,29 @@ async function firstInTrace(
   return undefined;
 }
 
+/** The last reference to own code in the trace of a cell that failed, which begins in that cell. */
+async function lastInCell(
+  lines: readonly string[],
+  cell: number | undefined,
+  files: Pick<SourceFiles, 'find'>,
+  notebook: string | undefined,
+): Promise<SourceReference | undefined> {
+  let last: SourceReference | undefined;
+  for (const line of lines.toReversed()) {
+    const reference = await ownReference(line, files, notebook);
+    last ??= reference;
+    if (reference?.innermost === 'last' && reference.cell === cell) return last;
+  }
+  return undefined;
+}
+
 async function ownReference(
   line: string | undefined,
   files: Pick<SourceFiles, 'find'>,
   notebook?: string,
 ): Promise<SourceReference | undefined> {
-  for (const reference of findReferences(line ?? '', notebook).toReversed()) {
+  // Python and its kernels colour their traces.
+  for (const reference of findReferences(printableText(line ?? ''), notebook).toReversed()) {
     if ((await files.find(reference.path)) !== undefined) return reference;
   }
   return undefined;

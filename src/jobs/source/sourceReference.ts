@@ -65,14 +65,24 @@ function pythonFrames(text: string): SourceReference[] {
 }
 
 function cellReferences(text: string, path: string): SourceReference[] {
-  const shared = { path, column: undefined, innermost: undefined };
+  const shared = { path, column: undefined };
   const [failure = '', number, name] = CELL_FAILURE.exec(text) ?? [];
   if (name === basename(path)) {
-    return [{ ...shared, start: 0, end: failure.length - ' failed: '.length, line: 1, cell: Number(number) }];
+    return [
+      {
+        ...shared,
+        start: 0,
+        end: failure.length - ' failed: '.length,
+        line: 1,
+        cell: Number(number),
+        innermost: undefined,
+      },
+    ];
   }
   return [...text.matchAll(CELL_FRAME)].map((match) => {
     const [frame, cell, line] = match;
-    return { ...shared, start: match.index, end: match.index + frame.length, line: Number(line), cell: Number(cell) };
+    const span = { start: match.index, end: match.index + frame.length };
+    return { ...shared, ...span, line: Number(line), cell: Number(cell), innermost: 'last' } as const;
   });
 }
 

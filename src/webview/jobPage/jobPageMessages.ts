@@ -26,6 +26,13 @@ export const PAGE_ACTIONS = [
 ] as const;
 export type PageAction = (typeof PAGE_ACTIONS)[number];
 
+/** A line of output. */
+export interface ShownLine {
+  readonly text: string;
+  /** Where it names code of the folder, in order. */
+  readonly links: readonly { readonly start: number; readonly end: number }[];
+}
+
 /** All that the page shows, except previews; each replaces the one before. Texts are free of control characters. */
 export interface ShownPage {
   readonly type: 'page';
@@ -40,7 +47,7 @@ export interface ShownPage {
   /** How many metrics have no plot. */
   readonly otherMetrics: number;
   /** The last lines of the output. */
-  readonly output: readonly string[];
+  readonly output: readonly ShownLine[];
   readonly results: string | null;
   readonly advice: string | null;
 }
@@ -61,4 +68,8 @@ interface ShownPreviews {
 
 export type ToJobPage = ShownPage | ShownPreviews;
 
-export type FromJobPage = { readonly type: 'ready' } | { readonly type: 'run'; readonly action: PageAction };
+export type FromJobPage =
+  | { readonly type: 'ready' }
+  | { readonly type: 'run'; readonly action: PageAction }
+  /** Opens the code that a line of output names from this character on. */
+  | { readonly type: 'open'; readonly line: string; readonly start: number };

@@ -1,7 +1,15 @@
 import * as l10n from '@vscode/l10n';
 import { formatInteger } from '../../core/text/format.ts';
 import { html, setText, svg } from '../canvas/dom/elements.ts';
-import type { FromJobPage, PageAction, ShownPage, ShownPlot, ToJobPage, ShownPreview } from './jobPageMessages.ts';
+import type {
+  FromJobPage,
+  PageAction,
+  ShownLine,
+  ShownPage,
+  ShownPlot,
+  ToJobPage,
+  ShownPreview,
+} from './jobPageMessages.ts';
 import { curveClass, Plot } from './plot.ts';
 
 // The only global that VS Code adds to a webview. It can be called once.
@@ -80,11 +88,33 @@ function show(page: ShownPage): void {
     others,
     page.otherMetrics === 0 ? '' : l10n.t('{0} more metrics are not plotted.', formatInteger(page.otherMetrics)),
   );
-  const lines = page.output.join('\n');
-  if (output.textContent !== lines) setText(output, lines);
+  showOutput(page.output);
   sections.output.hidden = page.output.length === 0;
   setText(results, page.results ?? '');
   showOrHideResults();
+}
+
+let shownOutput = '';
+
+/** Lines stay the same elements while they are the same, so that the focus stays on a link and a selection stays. */
+function showOutput(lines: readonly ShownLine[]): void {
+  const text = JSON.stringify(lines);
+  if (shownOutput === text) return;
+  shownOutput = text;
+  output.replaceChildren(...lines.flatMap((line, index) => [index === 0 ? '' : '\n', ...lineParts(line)]));
+}
+
+function lineParts(line: ShownLine): readonly (Node | string)[] {
+  const parts: (Node | string)[] = [];
+  let at = 0;
+  for (const { start, end } of line.links) {
+    if (start < at) continue;
+    const link = html('button', { type: 'button', class: 'link' }, line.text.slice(start, end));
+    link.addEventListener('click', () => api.postMessage({ type: 'open', line: line.text, start }));
+    parts.push(line.text.slice(at, start), link);
+    at = end;
+  }
+  return [...parts, line.text.slice(at)];
 }
 
 /** Names the curves of each job, if there is more than one. */

@@ -47,6 +47,14 @@ export class SourceLines {
     const position = new vscode.Position(Math.max(0, found - 1), Math.max(0, column - 1));
     return new vscode.Location(vscode.Uri.file(source.file), position);
   }
+
+  /** Opens the line as `locate` finds it. */
+  async open(...[record, reference, signal]: Parameters<SourceLines['locate']>): Promise<void> {
+    const location = await this.locate(record, reference, signal);
+    if (location === undefined) return;
+    // A cell of a notebook is no document that could be shown on its own.
+    await vscode.commands.executeCommand('vscode.open', location.uri, { selection: location.range });
+  }
 }
 
 function drift(path: string, line: number, current: object | undefined): string {

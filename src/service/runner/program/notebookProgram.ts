@@ -1,3 +1,5 @@
+import { NOTEBOOK_REMEDY } from '../../../remote/protocol/notebookPackages.ts';
+
 /**
  * The program that runs a notebook of Jupyter, for `python3 -c`. Its arguments are the path of the notebook, and parameters as
  * `NAME=VALUE`, which it sets after the cell with the tag `parameters`, as papermill does.
@@ -48,7 +50,7 @@ def use_jupyter(missing):
             os.environ[SECOND_ATTEMPT] = '1'
             os.execv(python, [python, *source[1:]])
     fail(f'{name} cannot be run, because {sys.executable} has no {missing}. '
-         'Add nbclient and ipykernel to the packages of the job, then submit again.')
+         '${NOTEBOOK_REMEDY}')
 
 
 try:
@@ -111,6 +113,10 @@ def has_tag(cell, tag):
 
 def are_parameters(cell):
     return has_tag(cell, 'injected-parameters')
+
+
+def is_executed(cell):
+    return cell.cell_type == 'code' and cell.source.strip() and not has_tag(cell, 'skip-execution')
 
 
 def set_parameters(notebook):
@@ -277,21 +283,18 @@ class Execution(NotebookClient):
 
     def __init__(self, notebook, **options):
         super().__init__(notebook, **options)
-        self.cells_with_code = [
-            cell for cell in notebook.cells
-            if cell.cell_type == 'code' and cell.source.strip() and not are_parameters(cell)
-        ]
-        self.live = LiveOutputs(self.cells_with_code)
+        self.counted_cells = [cell for cell in notebook.cells if is_executed(cell) and not are_parameters(cell)]
+        self.live = LiveOutputs(self.counted_cells)
         self.cell = 0
         self.saving_seconds = 0
         self.saved_at = time.monotonic()
 
     @property
     def place(self):
-        return f'cell {self.cell} of {len(self.cells_with_code)}'
+        return f'cell {self.cell} of {len(self.counted_cells)}'
 
     async def async_execute_cell(self, cell, *args, **options):
-        if cell.cell_type != 'code' or not cell.source.strip():
+        if not is_executed(cell):
             return await super().async_execute_cell(cell, *args, **options)
         if are_parameters(cell):  # neither counted nor numbered, so that the numbers are those of the notebook without it
             return await super().async_execute_cell(cell, *args, **{**options, 'store_history': False, 'execution_count': None})

@@ -5,6 +5,7 @@ import { JobPage } from '../../../../src/jobs/report/jobPage.ts';
 import { makeRecord } from '../../jobs/fixtures.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';
+const NO_LINKS = { of: () => [] };
 
 function pageOf(...events: readonly (readonly [event: string, data: unknown])[]): JobPage {
   const page = new JobPage();
@@ -21,7 +22,7 @@ test('a page is data without control characters, with gaps where a value is not 
     ['artifact', { path: 'a\u202eb', size: 2_000 }],
   );
   const record = makeRecord({ state: 'running', script: 'train.py --lr 1', jobId: '3f2a' });
-  const view = viewOf(page, record, { account: undefined, compared: [], now: Date.parse(AT) });
+  const view = viewOf(page, record, { account: undefined, compared: [], links: NO_LINKS, now: Date.parse(AT) });
   assert.deepEqual(structuredClone(view), view);
   assert.deepEqual(view.timeline, ['queued 0.0 s: Resources ']);
   assert.deepEqual(view.plots, [
@@ -36,7 +37,10 @@ test('a page is data without control characters, with gaps where a value is not 
       ['arguments', '--lr 1'],
     ],
   );
-  assert.deepEqual(view.output.slice(-2), ['2 %', 'red']);
+  assert.deepEqual(view.output.slice(-2), [
+    { text: '2 %', links: [] },
+    { text: 'red', links: [] },
+  ]);
   assert.deepEqual(view.actions, ['showLog', 'cancelJob', 'comparePlots', 'compareSubmitted', 'resubmitJob']);
   assert.equal(view.advice, null);
 });
@@ -45,7 +49,12 @@ test('a job with a thousand metrics has forty plots, and says how many it has mo
   const page = pageOf(
     ...Array.from({ length: 1_000 }, (_, index) => ['log', `farwharf:metric {"m${index}": 1}\n`] as const),
   );
-  const { plots, otherMetrics } = viewOf(page, makeRecord(), { account: undefined, compared: [], now: 0 });
+  const { plots, otherMetrics } = viewOf(page, makeRecord(), {
+    account: undefined,
+    compared: [],
+    links: NO_LINKS,
+    now: 0,
+  });
   assert.deepEqual([plots.length, otherMetrics], [40, 960]);
 });
 
@@ -56,6 +65,7 @@ test('the page of a job whose service does not respond stays at the last contact
   const { facts, timeline } = viewOf(pageOf(), record, {
     account: undefined,
     compared: [],
+    links: NO_LINKS,
     now: since + 3_600_000,
     lost,
   });
@@ -70,7 +80,7 @@ test('a compared job adds its curve to the plots of the metrics that it has too'
   const other = pageOf(metric('{"loss": 4, "other": 1}'));
   const record = makeRecord({ script: 'train.py --lr 0.1\u001b[2J', jobId: '4b1c' });
   const compared = [{ record, page: other }];
-  const view = viewOf(page, makeRecord(), { account: undefined, compared, now: 0 });
+  const view = viewOf(page, makeRecord(), { account: undefined, compared, links: NO_LINKS, now: 0 });
   assert.deepEqual(view.compared, ['--lr 0.1 (4b1c)']);
   assert.deepEqual(
     view.plots.map(({ name, others }) => [name, others]),

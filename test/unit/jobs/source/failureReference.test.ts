@@ -18,9 +18,11 @@ function folderWith(t: TestContext, ...files: readonly string[]): string {
   return folder;
 }
 
-async function failureIn(output: string, folder: string): Promise<string | undefined> {
-  const found = await failureReference(output.split('\n'), new SourceFiles({ folder, createdAt: SUBMITTED_AT }));
-  return found && `${found.path}:${found.line}`;
+async function failureIn(output: string, folder: string, notebook?: string): Promise<string | undefined> {
+  const files = new SourceFiles({ folder, createdAt: SUBMITTED_AT });
+  const found = await failureReference(output.split('\n'), files, notebook);
+  const cell = found?.cell === undefined ? '' : ` cell ${found.cell}`;
+  return found && `${found.path}${cell}:${found.line}`;
 }
 
 test('the innermost call of a Python trace is its last, and calls into libraries do not count', async (t) => {
@@ -47,6 +49,23 @@ test('the innermost call of a Node.js trace is its first', async (t) => {
 
 Node.js v24.0.0`;
   assert.equal(await failureIn(output, folder), 'file:///srv/7/lib/step.mjs:12');
+});
+
+test('of a notebook it is the last own code in the coloured trace of the cell that failed, or else that cell', async (t) => {
+  const folder = folderWith(t, 'a.ipynb', 'near.py');
+  const trace = (cell: number, line: number) =>
+    `\u001b[0;31m---\u001b[0m\nCell \u001b[0;32mIn [${cell}], line ${line}\u001b[0m\n\u001b[0;32m---> ${line}\u001b[0m x\n`;
+  const end = 'cell 2 of 3 of a.ipynb failed: ValueError: 1';
+  assert.equal(await failureIn(`${trace(2, 4)}ValueError\n${end}`, folder, 'a.ipynb'), 'a.ipynb cell 2:4');
+  const deeper = `${trace(2, 4)}File \u001b[0;32m/job/near.py:3\u001b[0m, in load()\nValueError\n${end}`;
+  assert.equal(await failureIn(deeper, folder, 'a.ipynb'), '/job/near.py:3');
+  assert.equal(await failureIn(`${trace(1, 4)}shown by hand\n${end}`, folder, 'a.ipynb'), 'a.ipynb cell 2:1');
+});
+
+test('colours of a trace of Python are none of it', async (t) => {
+  const output =
+    '  File \u001b[35m"/srv/7/train.py"\u001b[0m, line \u001b[35m9\u001b[0m, in \u001b[35m<module>\u001b[0m';
+  assert.equal(await failureIn(output, folderWith(t, 'train.py')), '/srv/7/train.py:9');
 });
 
 test('without a trace it is the last file that the output names, and without one nothing', async (t) => {
