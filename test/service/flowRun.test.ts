@@ -134,12 +134,14 @@ describe('flow files run in a child', { concurrency: 3, timeout: 10 * 60_000 }, 
     assert.match(messageOf((await folder.run('gone.mjs')).outcome), /The file .*gone\.mjs does not exist/);
   });
 
-  it('imports without extension, of .js for .ts, of folders, and enums work', async () => {
+  it('imports without extension, of .js for .ts, of folders, and of types that do not say so, and enums work', async () => {
     await using folder = await FlowFolder.create({
       'flow.ts': `${NODES}import { Kind } from './kind.js';\nimport { word } from './word';\nimport { many } from './lib';
-class Only extends Node<{ text: string }> { override post(shared: { text: string }): void { shared.text = Kind.Ship + word + many; } }
-export const flow = new Flow<{ text: string }>({ start: new Only() });`,
-      'kind.ts': `export enum Kind { Ship = 'ship' }\nexport namespace Deep { export const x = 1; }`,
+import { Shared } from './shared';
+class Only extends Node<Shared> { override post(shared: Shared): void { shared.text = Kind.Ship + word + many; } }
+export const flow = new Flow<Shared>({ start: new Only() });`,
+      'shared.ts': `export interface Shared { text: string }`,
+      'kind.ts': `import { Shared } from './shared';\nexport const start: Shared = { text: '' };\nexport enum Kind { Ship = 'ship' }\nexport namespace Deep { export const x = 1; }`,
       'word.ts': `export const word: string = 'word';`,
       'lib/index.ts': `export const many: number = 3;`,
     });
@@ -155,7 +157,7 @@ export const flow = new Flow<{ text: string }>({ start: new Only() });`,
       'file.mjs': `import x from './nowhere';`,
       'syntax.ts': `${NODES}export const x: = 1;`,
       'syntax.mjs': `${NODES}\nexport const = 1;`,
-      'types.ts': `${NODES}import { Shared } from './shared';`,
+      'types.ts': `${NODES}export { Shared } from './shared';`,
       'shared.ts': `export interface Shared {}`,
       'jsx.mjs': `import './view.tsx';`,
       'view.tsx': `export const a = <b/>;`,
@@ -169,7 +171,7 @@ export const flow = new Flow<{ text: string }>({ start: new Only() });`,
     assert.match(await refusal('alias.mjs'), /alias, not a package/);
     assert.match(await refusal('file.mjs'), /file\.mjs imports "\.\/nowhere", but that file does not exist/);
     assert.match(await refusal('syntax.ts'), /syntax\.ts is not valid TypeScript/);
-    assert.match(await refusal('types.ts'), /export named 'Shared'\. If it is a type, write `import type`\.$/);
+    assert.match(await refusal('types.ts'), /export named 'Shared'\. If it is a type, write `export type`\.$/);
     assert.match(await refusal('jsx.mjs'), /contains JSX/);
     const { outcome } = await folder.run('syntax.mjs');
     assert.deepEqual(outcome.type === 'refused' && outcome.error.place, {

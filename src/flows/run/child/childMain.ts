@@ -19,7 +19,7 @@ import { RecordedCompletions } from './recordedCompletions.ts';
 import { createResolver } from '../loading/resolver.ts';
 import { RunWriter } from './runWriter.ts';
 import type { ViewLimits } from '../protocol/stateView.ts';
-import { createLoader, findTransform } from '../loading/typescriptSource.ts';
+import { createLoader, findTransforms } from '../loading/typescriptSource.ts';
 import { type ExactGraph, graphOfFlow } from '../../graph/exactGraph.ts';
 import { findExportedFlow, importedFile } from '../loading/exportedFlow.ts';
 
@@ -185,7 +185,7 @@ async function prepareImports(
   });
   const load = createLoader({
     onLoad: (url) => (imports.lastUrl = url),
-    toErasable: await findTransform(),
+    ...(await findTransforms()),
     onTransform: (file, what) => {
       if (imports.isTransformed) return;
       imports.isTransformed = true;

@@ -30,7 +30,7 @@ export function failureOf(thrown: unknown, isOwn: (file: string) => boolean, pat
 /** Compilers drop the import of an interface; Node.js, which only removes types, does not know that it is one. */
 function withRemedy(message: string, place: SourcePlace | undefined): string {
   const mayBeType = MISSING_EXPORT.test(message) && /\.[cm]?ts$/.test(place?.file ?? '');
-  return mayBeType ? `${message}. If it is a type, write \`import type\`.` : message;
+  return mayBeType ? `${message}. If it is a type, write \`export type\`.` : message;
 }
 
 /** An error that names an item or a branch has the position in its cause. */

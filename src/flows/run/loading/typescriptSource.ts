@@ -17,18 +17,28 @@ interface LoaderListener {
   readonly onTransform: (file: string, what: string) => void;
   /** Rewrites syntax that cannot be removed; undefined if Node.js does that itself. */
   readonly toErasable: ((text: string) => string) | undefined;
+  /** Leaves out imports of which only types are used. */
+  readonly withoutTypeImports: (text: string) => string;
 }
 
-/** The transformation of TypeScript for Node.js 25 and newer, which only remove types. Loaded only there. */
-export async function findTransform(): Promise<LoaderListener['toErasable']> {
-  if (Number.parseInt(process.versions.node, 10) < 25) return undefined;
-  return (await import('./erasable.ts')).toErasable;
+/** The transformations of TypeScript. Node.js 25 and newer only remove types. */
+export async function findTransforms(): Promise<Pick<LoaderListener, 'toErasable' | 'withoutTypeImports'>> {
+  const { withoutTypeImports } = await import('./typeImports.ts');
+  if (Number.parseInt(process.versions.node, 10) < 25) return { withoutTypeImports, toErasable: undefined };
+  const { toErasable } = await import('./erasable.ts');
+  return { withoutTypeImports, toErasable };
 }
 
 /**
- * Loads modules as Node does, and transforms TypeScript syntax that cannot be removed (enums, namespaces, parameter properties).
+ * Loads modules as Node does, and transforms TypeScript that Node does not run, but other runners do: syntax that cannot be removed (enums,
+ * namespaces, parameter properties), and imports of types that do not say so.
  */
-export function createLoader({ onLoad, onTransform, toErasable }: LoaderListener): nodeModule.LoadHookSync {
+export function createLoader({
+  onLoad,
+  onTransform,
+  toErasable,
+  withoutTypeImports,
+}: LoaderListener): nodeModule.LoadHookSync {
   return (url, context, next) => {
     onLoad(url);
     if (/\.[jt]sx$/.test(url)) {
@@ -40,15 +50,16 @@ export function createLoader({ onLoad, onTransform, toErasable }: LoaderListener
     try {
       const loaded = next(url, context);
       if (loaded.format?.endsWith('-typescript') !== true || loaded.source === undefined) return loaded;
+      const text = textOf(loaded.source);
       // Tried here, because Node itself would throw after the hook.
-      nodeModule.stripTypeScriptTypes(textOf(loaded.source), { mode: 'strip' });
-      return loaded;
+      nodeModule.stripTypeScriptTypes(text, { mode: 'strip' });
+      return { ...loaded, source: withoutTypeImports(text) };
     } catch (error) {
       const code = systemCode(error);
       if (code === INVALID) throw withPlace(error, url);
       if (code === UNKNOWN_EXTENSION || code === NO_TYPESCRIPT) throw withoutTypes(url, error);
       if (code !== UNSUPPORTED) throw error;
-      const result = transformed(url, error, toErasable);
+      const result = transformed(url, error, { toErasable, withoutTypeImports });
       onTransform(fileOf(url), messageOf(error));
       return { ...result, shortCircuit: true };
     }
@@ -58,10 +69,10 @@ export function createLoader({ onLoad, onTransform, toErasable }: LoaderListener
 function transformed(
   url: string,
   cause: unknown,
-  toErasable: LoaderListener['toErasable'],
+  { toErasable, withoutTypeImports }: Pick<LoaderListener, 'toErasable' | 'withoutTypeImports'>,
 ): { format: 'module' | 'commonjs'; source: string } {
   const file = fileOf(url);
-  const text = readFileSync(file, 'utf8');
+  const text = withoutTypeImports(readFileSync(file, 'utf8'));
   let source: string;
   try {
     source =
