@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, readFile, stat } from 'node:fs/promises';
+import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { jsonLines, Scratch } from './commandLine.ts';
@@ -44,8 +44,11 @@ test('a flow of PocketFlow is shown as a patch, written with --write, and then r
   const check = await scratch.run(['flow', 'check', 'agent.ts'], { cwd });
   assert.match(check.stderr, /1 flow: 0 errors, 0 warnings/);
 
-  const again = await scratch.run(['flow', 'migrate', 'agent.ts'], { cwd });
+  await writeFile(join(cwd, 'graph.ts'), "import { StateGraph } from '@langchain/langgraph/web';");
+  const again = await scratch.run(['flow', 'migrate', 'agent.ts', 'graph.ts'], { cwd });
   assert.deepEqual([again.stdout, again.exit], ['', 0]);
+  assert.match(again.stderr, /^agent\.ts: It does not use PocketFlow\.$/m);
+  assert.match(again.stderr, /^graph\.ts: It uses LangGraph and has to be rewritten by hand: docs\/migration\.md/m);
   assert.match(again.stderr, /0 files to change/);
   assert.equal((await scratch.run(['flow', 'migrate', 'gone.ts'], { cwd })).exit, 2);
 });

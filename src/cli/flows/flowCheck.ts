@@ -2,7 +2,7 @@ import { formatCount } from '../../core/text/format.ts';
 import { diagnose } from '../../flows/language/diagnose.ts';
 import type { Context } from '../command/commandContext.ts';
 import { EXIT } from '../command/exit.ts';
-import { readFlowFile } from './flowFile.ts';
+import { readFlowFile, withoutFlows } from './flowFile.ts';
 
 /**
  * `farwharf flow check`: the problems of flow files, one line each as compilers print them, without running them. JSON: `{ file, diagnostics }` for
@@ -37,6 +37,7 @@ async function checkFlow(context: Context, argument: string, prefix: string): Pr
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   const warnings = diagnostics.filter(({ severity }) => severity === 'warning').length;
   const flows = formatCount(read.flows.length, 'flow');
-  terminal.note(`${prefix}${flows}: ${formatCount(errors, 'error')}, ${formatCount(warnings, 'warning')}`);
+  const why = read.flows.length === 0 ? `. ${withoutFlows(read.file)}` : '';
+  terminal.note(`${prefix}${flows}: ${formatCount(errors, 'error')}, ${formatCount(warnings, 'warning')}${why}`);
   return errors > 0;
 }

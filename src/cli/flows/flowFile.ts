@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { diskHost } from '../../flows/project/diskHost.ts';
 import { FlowProject, readFlows } from '../../flows/project/flowProject.ts';
 import type { StepReach } from '../../flows/project/changedSteps.ts';
+import { foreignFlows } from '../../flows/migration/foreignFlows.ts';
 import type { FlowFile } from '../../flows/graph/graph.ts';
 import type { Context } from '../command/commandContext.ts';
 import { readNamedFile } from '../../core/files/namedFile.ts';
@@ -10,6 +11,11 @@ import { readNamedFile } from '../../core/files/namedFile.ts';
 export async function readFlowFile(argument: string, { cwd }: Pick<Context, 'cwd'>): Promise<FlowFile> {
   const file = resolve(cwd, argument);
   return readFlows(file, await readNamedFile(file), diskHost);
+}
+
+/** What to say about a file that has no flows. */
+export function withoutFlows(file: string): string {
+  return foreignFlows(diskHost.read(file) ?? '') ?? 'Nothing in it creates a Flow of farwharf/agents.';
 }
 
 /** The code that each step of a flow file can reach. */

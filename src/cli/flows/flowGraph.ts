@@ -8,7 +8,7 @@ import { readByRunning } from '../../flows/run/start/readByRunning.ts';
 import { layoutFlow } from '../../flows/layout/flowLayout.ts';
 import type { Context } from '../command/commandContext.ts';
 import type { FlowGraphFlags } from './flowFlags.ts';
-import { readFlowFile } from './flowFile.ts';
+import { readFlowFile, withoutFlows } from './flowFile.ts';
 
 /** `farwharf flow graph`: the flows of a file, read without running it. JSON: the file with all its graphs. */
 export async function printFlowGraph(context: Context, argument: string, flags: FlowGraphFlags): Promise<void> {
@@ -58,9 +58,10 @@ function chooseFlow({ file, flows }: FlowFile, name: string | undefined, byDefau
   const candidates = name === undefined ? unnamed : flows.filter(({ id, label }) => id === name || label === name);
   const [first] = candidates;
   const names = flows.map(({ id }) => id).join(', ');
+  if (flows.length === 0) throw new AppError('bad-input', `${file} contains no flow. ${withoutFlows(file)}`);
   if (first === undefined) {
     const what = name === undefined ? 'contains no flow' : `has no flow ${name}`;
-    throw new AppError('bad-input', `${file} ${what}. Its flows: ${names || 'none'}.`);
+    throw new AppError('bad-input', `${file} ${what}. Its flows: ${names}.`);
   }
   if (candidates.length > 1)
     throw new AppError('bad-input', `${file} has several flows. Choose one with --flow: ${names}.`);

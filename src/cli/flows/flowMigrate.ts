@@ -5,6 +5,7 @@ import { writeAtomically } from '../../core/files/atomicFile.ts';
 import { formatCount } from '../../core/text/format.ts';
 import { diskHost } from '../../flows/project/diskHost.ts';
 import { ParsedFiles } from '../../flows/project/parsedFiles.ts';
+import { foreignFlows } from '../../flows/migration/foreignFlows.ts';
 import { migratePocketFlow } from '../../flows/migration/pocketFlow.ts';
 import type { Context } from '../command/commandContext.ts';
 import { readNamedFile } from '../../core/files/namedFile.ts';
@@ -45,6 +46,8 @@ export async function migrateFlows(
       terminal.answerText(patch.trimEnd());
     }
     for (const { line, column, message } of unconverted) terminal.note(`${argument}:${line}:${column}: ${message}`);
+    if (!isChanged && unconverted.length === 0)
+      terminal.note(`${argument}: ${foreignFlows(before) ?? 'It does not use PocketFlow.'}`);
   }
   const [files, places] = [formatCount(changed, 'file'), formatCount(left, 'place')];
   terminal.note(`${files} ${write ? 'changed' : 'to change'}, ${places} to change by hand`);

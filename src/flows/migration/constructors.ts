@@ -24,15 +24,15 @@ export function convertConstructors(file: SourceFile, names: LibraryNames, { flo
       const kind = names.kindOf(node.callee);
       if (kind === undefined) return;
       if (names.isConstructedByLibrary(node.callee)) convertArguments(file, node, kind, changes);
-      dropParameterTypes(node.typeArguments, changes);
+      if (names.isOfLibrary(node.callee)) dropParameterTypes(node.typeArguments, changes);
     }
-    if (node.type === 'TSTypeReference' && names.kindOf(node.typeName) !== undefined) {
+    if (node.type === 'TSTypeReference' && names.kindOf(node.typeName) && names.isOfLibrary(node.typeName)) {
       dropParameterTypes(node.typeArguments, changes);
     }
     if (node.type !== 'ClassDeclaration' && node.type !== 'ClassExpression') return;
     const kind = node.superClass ? names.kindOf(node.superClass) : undefined;
     if (kind === undefined || !node.superClass) return;
-    dropParameterTypes(node.superTypeArguments, changes);
+    if (names.isOfLibrary(node.superClass)) dropParameterTypes(node.superTypeArguments, changes);
     const isPlanned = flows.has(node.id?.name ?? '');
     if (!isPlanned && /^(?:Parallel)?BatchFlow$/.test(names.libraryOf(node.superClass) ?? '')) {
       changes.unconverted.push({ offset: startOf(node), message: BATCH_FLOW });

@@ -12,9 +12,12 @@ const FLOWS = new Set(['Flow', 'BatchFlow', 'ParallelBatchFlow']);
 
 export type Kind = 'node' | 'flow';
 
-/** A class of PocketFlow, and whether a class that extends it has a constructor of its own. */
+/** A class of PocketFlow, or one that extends it. */
 interface LibraryClass {
+  /** The name of PocketFlow's class. */
   readonly library: string;
+  readonly isItself: boolean;
+  /** Whether a class that extends it has a constructor of its own. */
   readonly hasConstructor: boolean;
 }
 
@@ -77,6 +80,11 @@ export class LibraryNames {
     return this.#libraryOf(callee, 0)?.library;
   }
 
+  /** Whether an expression names a class of PocketFlow itself, whose type arguments have its meaning. */
+  isOfLibrary(callee: t.Node): boolean {
+    return this.#libraryOf(callee, 0)?.isItself === true;
+  }
+
   /** Whether `new` with this class, or `super` in a class that extends it, calls the constructor of the library. */
   isConstructedByLibrary(callee: t.Node): boolean {
     return this.#libraryOf(callee, 0)?.hasConstructor === false;
@@ -108,12 +116,13 @@ export class LibraryNames {
     const className = this.#classes.get(name);
     const parent = className?.superClass ? this.#libraryOf(className.superClass, depth + 1) : undefined;
     if (className === undefined || parent === undefined) return undefined;
-    return { library: parent.library, hasConstructor: parent.hasConstructor || constructorOf(className) !== undefined };
+    const hasConstructor = parent.hasConstructor || constructorOf(className) !== undefined;
+    return { library: parent.library, isItself: false, hasConstructor };
   }
 
   #imported({ specifier, name }: ImportedName, depth: number): LibraryClass | undefined {
     if (name === '*') return undefined;
-    if (this.#isPackage(specifier)) return { library: name, hasConstructor: false };
+    if (this.#isPackage(specifier)) return { library: name, isItself: true, hasConstructor: false };
     const other = depth > MAX_DEPTH ? undefined : this.#otherFile(specifier);
     return other === undefined ? undefined : other.#exported(name, depth + 1);
   }

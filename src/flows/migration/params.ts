@@ -2,7 +2,7 @@ import type * as t from '@babel/types';
 import { visitNodes } from '../syntax/nodes.ts';
 import { indentOf, lineBreakOf, stepOf } from '../syntax/sourceStyle.ts';
 import { endOf, type SourceFile, startOf } from '../syntax/sourceFile.ts';
-import type { Edit } from '../syntax/edits.ts';
+import { type Edit, insertion } from '../syntax/edits.ts';
 import type { LibraryNames } from './libraryNames.ts';
 import { isParams, methodOf, type ParamsPlan } from './paramsPlan.ts';
 
@@ -86,8 +86,4 @@ function textOf(file: SourceFile, node: t.Node | undefined): string | undefined 
 
 function isTyped({ path }: Pick<SourceFile, 'path'>): boolean {
   return /\.[mc]?tsx?$/.test(path);
-}
-
-function insertion(offset: number, text: string): Edit {
-  return { start: offset, end: offset, text };
 }

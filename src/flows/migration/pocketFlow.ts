@@ -3,13 +3,15 @@ import { keyName, visitNodes } from '../syntax/nodes.ts';
 import { endOf, SourceFile, startOf } from '../syntax/sourceFile.ts';
 import { convertConnections } from './convertConnections.ts';
 import { convertConstructors } from './constructors.ts';
+import { convertFlowTypes } from './flowTypes.ts';
 import type { FindFile } from '../reading/modules.ts';
-import { type Edit, edited, type Unconverted } from '../syntax/edits.ts';
+import { type Edit, edited, insertion, type Unconverted } from '../syntax/edits.ts';
 import { LibraryNames } from './libraryNames.ts';
 import { paramsEdits } from './params.ts';
 import { isParams, planParams } from './paramsPlan.ts';
 import type { FlowEdge, FlowGraph } from '../graph/graph.ts';
 import { quotedIn } from '../syntax/sourceStyle.ts';
+import { valueImports } from '../syntax/valueImports.ts';
 import { readFlows } from '../project/flowProject.ts';
 import type { FileHost } from '../project/parsedFiles.ts';
 
@@ -54,6 +56,7 @@ export function migratePocketFlow(path: string, text: string, find: FindFile): M
   const unconverted = [
     ...connections.unconverted,
     ...convertConstructors(file, names, plan).unconverted,
+    ...convertFlowTypes(file, names).unconverted,
     ...unknownMembers(file).filter(({ isParams }) => !isParams || plan.flows.size === 0),
   ];
   // Done last, because a connection can contain the construction of a node.
@@ -66,6 +69,8 @@ export function migratePocketFlow(path: string, text: string, find: FindFile): M
     ...imports,
     ...paramsEdits(connected, connectedNames, plan),
     ...convertConstructors(connected, connectedNames, plan).edits,
+    ...convertFlowTypes(connected, connectedNames).edits,
+    ...typeImportEdits(connected),
   ]);
   const [specifier] = names.specifiers;
   const converted =
@@ -86,6 +91,19 @@ export function migratePocketFlow(path: string, text: string, find: FindFile): M
         return { line: line + 1, column: column + 1, message };
       }),
   };
+}
+
+/** What the file imports as types only says so, because Node.js imports everything else. */
+function typeImportEdits({ program }: SourceFile): readonly Edit[] {
+  if (program === undefined) return [];
+  return valueImports(program).flatMap(({ statement, types }) => {
+    const isAll = types.length === statement.specifiers.length;
+    const isSingle = types.length === 1 || types.every(({ type }) => type === 'ImportSpecifier');
+    if (isAll && isSingle) return [insertion(startOf(statement) + 'import'.length, ' type')];
+    return types
+      .filter(({ type }) => type === 'ImportSpecifier')
+      .map((specifier) => insertion(startOf(specifier), 'type '));
+  });
 }
 
 /** Where a file does not parse, and why: `:3: Unexpected token`. */

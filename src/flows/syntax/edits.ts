@@ -11,6 +11,10 @@ export interface Unconverted {
   readonly message: string;
 }
 
+export function insertion(offset: number, text: string): Edit {
+  return { start: offset, end: offset, text };
+}
+
 /** The text with all edits, which must not overlap; those at the same place keep their order. */
 export function edited(text: string, edits: readonly Edit[]): string {
   let result = '';

@@ -343,3 +343,58 @@ test('the example of the documentation is what the command makes of it', () => {
   assert.notEqual(after, '');
   assert.equal(joined(migrated(classes + before)), joined(classes + after));
 });
+
+test('types of params are removed from the classes of PocketFlow, and own classes keep their type arguments', () => {
+  const text = lines(
+    HEAD,
+    'class Ask<S, R> extends Node<S, Params> { constructor(readonly reply: R) { super(2); } }',
+    'class Twice extends Ask<number, string> {}',
+    'const ask: Ask<number, string> = new Ask<number, string>("x");',
+    'const all: Node<number, Params>[] = [ask];',
+  );
+  const after = migrated(text);
+  for (const kept of ['extends Ask<number, string>', ': Ask<number, string> = new Ask<number, string>("x")']) {
+    assert.ok(after.includes(kept), after);
+  }
+  assert.ok(after.includes('class Ask<S, R> extends Node<S> {') && after.includes('all: Node<number>[]'), after);
+});
+
+test('a flow whose type names no state gets that of its value, or that which the compiler finds', () => {
+  const after = migrated(
+    lines(
+      HEAD,
+      'export function createFlow(): Flow { const a = new A(); a.next(new B()); return new Flow<Shared>(a); }',
+      'const named: Flow = createFlow();',
+      'export const later = async (): Promise<Flow> => { const flow = new Flow<Shared>(a); return flow; };',
+      'class Box { flow: Flow = new Flow<Shared>(a); }',
+    ),
+  );
+  assert.match(after, /createFlow\(\): Flow<Shared> \{/);
+  assert.match(after, /const named = createFlow\(\);/);
+  assert.match(after, /\(\): Promise<Flow<Shared>> =>/);
+  assert.match(after, /flow: Flow<Shared> = new/);
+});
+
+test('a type of a flow without a state that the file does not show is listed', () => {
+  const text = lines(HEAD, 'function run(flow: Flow): void {}', 'interface Parts { flow: Flow; typed: Flow<Shared> }');
+  assert.equal(migrated(text).includes('flow: Flow)'), true);
+  const why = 'name the state of the flow, as in Flow<Shared>, because a flow of one state is not a flow of any state';
+  assert.deepEqual(noted(text), [`2: ${why}`, `3: ${why}`]);
+});
+
+test('what is imported only for its type says so', () => {
+  const after = migrated(
+    lines(
+      HEAD,
+      "import { Shared } from './types';",
+      "import { Other, make } from './other';",
+      "import Client, { Reply } from './client';",
+      "import { unused } from './unused';",
+      'class A extends Node<Shared> { other: Other = make(); client?: Client; reply?: Reply }',
+    ),
+  );
+  assert.ok(after.includes("import type { Shared } from './types';"), after);
+  assert.ok(after.includes("import { type Other, make } from './other';"), after);
+  assert.ok(after.includes("import Client, { type Reply } from './client';"), after);
+  assert.ok(after.includes("import { unused } from './unused';"), after);
+});

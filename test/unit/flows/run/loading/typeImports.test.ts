@@ -22,7 +22,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   'in an enum and a namespace': `import { one, two } from './a'; enum E { x = one } namespace N { export const y = two; }`,
   'a parameter property': `import { Shared, start } from './a'; class A { constructor(private x: Shared = start) {} }`,
   'a decorator': `import { tool, Shared } from './a'; @tool class A { x?: Shared }`,
-  'exported': `import { value } from './a'; export { value };`,
+  exported: `import { value } from './a'; export { value };`,
   'only for its effect': `import './a';`,
   'not used at all': `import { value } from './a';`,
   'a declared function': `import { Shared } from './a'; declare function f(x: Shared): void; abstract class A { abstract g(x: Shared): void }`,
