@@ -70,5 +70,5 @@ function isKey(node: t.Identifier, parent: t.Node | undefined): boolean {
     parent?.type === 'ObjectMethod' ||
     parent?.type === 'ClassProperty' ||
     parent?.type === 'ClassMethod';
-  return isMember && parent.key === node && !parent.computed && !('shorthand' in parent && parent.shorthand === true);
+  return isMember && parent.key === node && !parent.computed && !('shorthand' in parent && parent.shorthand);
 }
