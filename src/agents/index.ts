@@ -13,7 +13,7 @@ export type { RunOptions } from './run/runOptions.ts';
 export type { Checkpoint } from './records/recordSchemas.ts';
 export type { TraceEvent } from './records/trace.ts';
 export { TraceFile } from './records/traceFile.ts';
-export { LLMClient, type LLMClientOptions } from './chat/llmClient.ts';
+export { type DeepPartial, LLMClient, type LLMClientOptions } from './chat/llmClient.ts';
 export type {
   AskOptions,
   ChatMessage,

@@ -4,6 +4,7 @@ import type { RunToolsOptions } from './toolLoop.ts';
 
 const CALL_OPTIONS: OptionShape = {
   schema: 'schema',
+  repairs: 'number',
   params: 'object',
   retries: 'number',
   timeout: 'number',
@@ -25,11 +26,17 @@ export function checkPrompt(method: string, prompt: unknown): void {
  *
  * @throws TypeError for one of another type, RangeError for a number out of range.
  */
-export function checkCall(method: string, messages: unknown, options: AskOptions, shape = CALL_OPTIONS): void {
+export function checkCall(
+  method: string,
+  messages: unknown,
+  options: AskOptions & { readonly repairs?: number | undefined },
+  shape = CALL_OPTIONS,
+): void {
   checkOptions(method, options, shape);
-  const { retries = 0, timeout = 1 } = options;
-  if (!(retries >= 0 && (Number.isInteger(retries) || retries === Number.POSITIVE_INFINITY))) {
-    throw new RangeError(`retries of ${method} is ${retries}; it must be a whole number of at least 0.`);
+  const { retries = 0, repairs = 0, timeout = 1 } = options;
+  for (const [name, value] of Object.entries({ retries, repairs })) {
+    if (value >= 0 && (Number.isInteger(value) || value === Number.POSITIVE_INFINITY)) continue;
+    throw new RangeError(`${name} of ${method} is ${value}; it must be a whole number of at least 0.`);
   }
   if (!(timeout > 0)) {
     throw new RangeError(`timeout of ${method} is ${timeout}; it must be a number of seconds above 0.`);

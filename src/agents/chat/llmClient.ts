@@ -1,5 +1,5 @@
 import { checkOptions, type OptionShape } from '../schema/optionShape.ts';
-import { jsonSchemaOf } from '../schema/jsonSchema.ts';
+import { jsonSchemaAdvice } from '../schema/jsonSchema.ts';
 import { eitherSignal, scopes } from '../run/runScope.ts';
 import type { Tool } from '../tools/tool.ts';
 import { runToolLoop, type RunToolsOptions, type ToolRun } from './toolLoop.ts';
@@ -12,7 +12,9 @@ import type { ModelPrice } from '../llm/prices.ts';
 import { type Endpoint, type EndpointOptions, resolveEndpoint } from '../llm/providers.ts';
 import { selectedModel } from '../llm/selectedModel.ts';
 import type { ModelApiKey } from '../llm/endpointKey.ts';
-import { parseReply, repairRequest, responseFormat, schemaInstruction } from './structured.ts';
+import { serviceRules } from '../llm/serviceRules.ts';
+import { writeWarning } from '../run/runState.ts';
+import { repairRequest, StructuredReply } from './structured.ts';
 
 export interface LLMClientOptions extends EndpointOptions {
   /** The key itself, or a function that returns a token that expires; takes precedence over variables. */
@@ -28,7 +30,22 @@ export interface LLMClientOptions extends EndpointOptions {
 interface SchemaOptions<T> extends AskOptions {
   /** Of zod 4, or another library that follows Standard Schema. */
   readonly schema: Schema<T>;
+  /** How often a reply that does not match is sent back with the issues; 1 if absent. */
+  readonly repairs?: number | undefined;
 }
+
+interface TextOptions extends AskOptions {
+  readonly schema?: undefined;
+}
+
+type AnyOptions = AskOptions & { readonly schema?: Schema | undefined; readonly repairs?: number | undefined };
+
+/** What has arrived of a value: any key may still be missing. */
+export type DeepPartial<T> = T extends readonly (infer Item)[]
+  ? readonly DeepPartial<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]?: DeepPartial<T[Key]> }
+    : T;
 
 const CLIENT_OPTIONS: OptionShape = {
   provider: 'string',
@@ -48,6 +65,8 @@ export class LLMClient {
   readonly baseUrl: string;
   readonly #endpoint: Endpoint;
   readonly #requests: ModelRequests;
+  /** The libraries of schemas that were reported as unseen by the model. */
+  readonly #unseen = new Set<string>();
 
   /**
    * @throws AppError `bad-input` for an unknown provider or an invalid `baseUrl`, TypeError for an option of the wrong type. Only
@@ -64,28 +83,22 @@ export class LLMClient {
 
   /** Sends one user message and returns the reply: text, or a value of the schema. Throws as `chatComplete` does. */
   ask<T>(prompt: string, options: SchemaOptions<T>): Promise<T>;
-  ask(prompt: string, options?: AskOptions & { readonly schema?: undefined }): Promise<string>;
-  async ask(prompt: string, options: AskOptions & { readonly schema?: Schema | undefined } = {}): Promise<unknown> {
+  ask(prompt: string, options?: TextOptions): Promise<string>;
+  async ask(prompt: string, options: AnyOptions = {}): Promise<unknown> {
     checkPrompt('ask', prompt);
     return this.#answer('ask', [{ role: 'user', content: prompt }], options);
   }
 
   /**
-   * Sends messages and returns the reply. With a schema the model has to write JSON; a reply that does not match is sent back
-   * once with the issues.
+   * Sends messages and returns the reply. With a schema the model has to write JSON; a reply that does not match is sent back with the
+   * issues, `repairs` times.
    *
    * @throws AppError that names provider and model if the key is missing, the service fails, or the reply is empty, cut off
-   * or (twice) does not match the schema; RefusalError if the model declined; the signal's reason on abort.
+   * or does not match the schema in the end; RefusalError if the model declined; the signal's reason on abort.
    */
   chatComplete<T>(messages: readonly ChatMessage[], options: SchemaOptions<T>): Promise<T>;
-  chatComplete(
-    messages: readonly ChatMessage[],
-    options?: AskOptions & { readonly schema?: undefined },
-  ): Promise<string>;
-  chatComplete(
-    messages: readonly ChatMessage[],
-    options: AskOptions & { readonly schema?: Schema | undefined } = {},
-  ): Promise<unknown> {
+  chatComplete(messages: readonly ChatMessage[], options?: TextOptions): Promise<string>;
+  chatComplete(messages: readonly ChatMessage[], options: AnyOptions = {}): Promise<unknown> {
     return this.#answer('chatComplete', messages, options);
   }
 
@@ -124,43 +137,94 @@ export class LLMClient {
   }
 
   /** Sends one user message and yields the reply as `chatStream` does. */
-  async *askStream(prompt: string, options: AskOptions = {}): AsyncGenerator<string, void> {
+  askStream<T>(prompt: string, options: SchemaOptions<T>): AsyncGenerator<DeepPartial<T>, void>;
+  askStream(prompt: string, options?: TextOptions): AsyncGenerator<string, void>;
+  async *askStream(prompt: string, options: AnyOptions = {}): AsyncGenerator<unknown, void> {
     checkPrompt('askStream', prompt);
-    yield* this.chatStream([{ role: 'user', content: prompt }], options);
+    yield* this.#streamed('askStream', [{ role: 'user', content: prompt }], options);
   }
 
-  /** Sends messages and yields the reply as it arrives. Leaving the loop ends the request. Throws as `chatComplete` does. */
-  async *chatStream(messages: readonly ChatMessage[], options: AskOptions = {}): AsyncGenerator<string, void> {
-    checkCall('chatStream', messages, options);
-    yield* this.#requests.stream(messages, options);
+  /**
+   * Sends messages and yields the reply as it arrives. With a schema, yields what has arrived of the value, unchecked, and at last the
+   * whole value. Leaving the loop ends the request. Throws as `chatComplete` does.
+   */
+  chatStream<T>(messages: readonly ChatMessage[], options: SchemaOptions<T>): AsyncGenerator<DeepPartial<T>, void>;
+  chatStream(messages: readonly ChatMessage[], options?: TextOptions): AsyncGenerator<string, void>;
+  chatStream(messages: readonly ChatMessage[], options: AnyOptions = {}): AsyncGenerator<unknown, void> {
+    return this.#streamed('chatStream', messages, options);
   }
 
-  async #answer(
+  async *#streamed(
     method: string,
     messages: readonly ChatMessage[],
-    options: AskOptions & { readonly schema?: Schema | undefined },
-  ): Promise<unknown> {
+    options: AnyOptions,
+  ): AsyncGenerator<unknown, void> {
+    checkCall(method, messages, options);
+    const { schema } = options;
+    if (schema === undefined) {
+      yield* this.#requests.stream(messages, options, {});
+      return;
+    }
+    const { structured, sent } = await this.#structured(messages, schema, true);
+    const partials = structured.partials();
+    let reply = '';
+    for await (const text of this.#requests.stream(sent, options, structured.fields)) {
+      reply += text;
+      yield* partials(reply);
+    }
+    yield await this.#value(structured, reply, { sent, options });
+  }
+
+  async #answer(method: string, messages: readonly ChatMessage[], options: AnyOptions): Promise<unknown> {
     checkCall(method, messages, options);
     const { schema } = options;
     if (schema === undefined) return this.#text(messages, options, {});
-    const jsonSchema = await jsonSchemaOf(schema);
-    const isInRequest = this.#endpoint.takesJsonSchema && jsonSchema !== undefined;
-    const extra = isInRequest ? { response_format: responseFormat(jsonSchema) } : {};
-    const sentMessages = isInRequest
-      ? messages
-      : [{ role: 'system', content: schemaInstruction(jsonSchema) }, ...messages];
-    const reply = await this.#text(sentMessages, options, extra);
-    const first = await parseReply(schema, reply);
-    if (first.ok) return first.value;
-    const repair = [
-      ...sentMessages,
-      { role: 'assistant', content: reply },
-      { role: 'user', content: repairRequest(first.issues) },
-    ];
-    const second = await parseReply(schema, await this.#text(repair, options, extra));
-    if (second.ok) return second.value;
-    const what = `the reply does not match the schema, even after it was sent back:\n${second.issues}`;
-    throw this.#requests.badReply(what);
+    const { structured, sent } = await this.#structured(messages, schema, false);
+    return this.#value(structured, await this.#text(sent, options, structured.fields), { sent, options });
+  }
+
+  async #structured(
+    messages: readonly ChatMessage[],
+    schema: Schema,
+    isStreamed: boolean,
+  ): Promise<{ readonly structured: StructuredReply; readonly sent: readonly ChatMessage[] }> {
+    const { provider, model } = this.#endpoint;
+    const structured = await StructuredReply.of(schema, { rules: serviceRules(provider), model, isStreamed });
+    const { vendor } = schema['~standard'];
+    if (!structured.isSeen && !this.#unseen.has(vendor)) {
+      this.#unseen.add(vendor);
+      const advice = jsonSchemaAdvice(schema);
+      writeWarning(`The model does not see schemas of "${vendor}": its replies are only checked. ${advice}.`);
+    }
+    const { instruction } = structured;
+    const sent = instruction === undefined ? messages : [{ role: 'system', content: instruction }, ...messages];
+    return { structured, sent };
+  }
+
+  /** The value of a reply, sent back with the issues as often as `repairs` allows. */
+  async #value(
+    structured: StructuredReply,
+    firstReply: string,
+    { sent, options }: { readonly sent: readonly ChatMessage[]; readonly options: AnyOptions },
+  ): Promise<unknown> {
+    const { repairs = 1 } = options;
+    let conversation = sent;
+    let reply = firstReply;
+    for (let repair = 0; ; repair += 1) {
+      const parsed = await structured.parse(reply);
+      if (parsed.ok) return parsed.value;
+      if (repair >= repairs) {
+        const attempts =
+          repairs === 0 ? '' : `, even after it was sent back${repairs === 1 ? '' : ` ${repairs} times`}`;
+        throw this.#requests.badReply(`the reply does not match the schema${attempts}:\n${parsed.issues}`);
+      }
+      conversation = [
+        ...conversation,
+        { role: 'assistant', content: reply },
+        { role: 'user', content: repairRequest(parsed.issues) },
+      ];
+      reply = await this.#text(conversation, options, structured.fields);
+    }
   }
 
   async #text(messages: readonly ChatMessage[], options: AskOptions, extra: object): Promise<string> {

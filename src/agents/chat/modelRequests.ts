@@ -64,14 +64,19 @@ export class ModelRequests {
   }
 
   /** Sends one request and yields the text of the reply as it arrives. */
-  async *stream(messages: readonly ChatMessage[], options: AskOptions): AsyncGenerator<string, void> {
+  async *stream(messages: readonly ChatMessage[], options: AskOptions, fields: object): AsyncGenerator<string, void> {
     const { scope, service } = await this.#begin();
     const startedAt = performance.now();
     let retries = 0;
     let counted: Counted;
     let length = 0;
     let refusal = '';
-    const extra = { ...this.#params(options), stream: true as const, stream_options: { include_usage: true } };
+    const extra = {
+      ...this.#params(options),
+      ...fields,
+      stream: true as const,
+      stream_options: { include_usage: true },
+    };
     const body = completionBody(this.#endpoint.model, messages, extra);
     const chunks = service.stream(body, callOptions(options, scope, this.#endpoint), (count) => {
       retries = count;

@@ -7,7 +7,6 @@ interface Cloud {
   /** The variable with the key, as the cloud's own tools name it. */
   readonly keyVariable: string;
   readonly model: string;
-  readonly takesJsonSchema: boolean;
   /** The header of a key; tokens and other keys are bearer tokens. */
   readonly keyHeader?: 'api-key';
   /** An example address, for people who enter theirs. */
@@ -27,7 +26,6 @@ export const CLOUDS: Readonly<Record<string, Cloud>> = {
     hosts: /\.(?:openai\.azure\.com|cognitiveservices\.azure\.com|services\.ai\.azure\.com)$/,
     keyVariable: 'AZURE_OPENAI_API_KEY',
     model: 'gpt-4o-mini',
-    takesJsonSchema: true,
     keyHeader: 'api-key',
     example: 'https://my-resource.openai.azure.com',
     address({ AZURE_OPENAI_ENDPOINT: endpoint, OPENAI_API_VERSION: version }) {
@@ -40,7 +38,6 @@ export const CLOUDS: Readonly<Record<string, Cloud>> = {
     hosts: /^bedrock-(?:runtime|mantle)\.[\w-]+\.(?:amazonaws\.com|api\.aws)$/,
     keyVariable: 'AWS_BEARER_TOKEN_BEDROCK',
     model: 'openai.gpt-oss-120b-1:0',
-    takesJsonSchema: false,
     example: 'https://bedrock-runtime.us-east-1.amazonaws.com/openai/v1',
     address({ AWS_REGION, AWS_DEFAULT_REGION }) {
       const region = AWS_REGION || AWS_DEFAULT_REGION;
@@ -52,7 +49,6 @@ export const CLOUDS: Readonly<Record<string, Cloud>> = {
     hosts: /^(?:[\w-]+-)?aiplatform\.googleapis\.com$/,
     keyVariable: 'VERTEX_API_KEY',
     model: 'google/gemini-3.5-flash-lite',
-    takesJsonSchema: true,
     example: 'https://aiplatform.googleapis.com/v1/projects/my-project/locations/global/endpoints/openapi',
     keyAdvice:
       'vertex needs an access token. Sign in with gcloud auth login, set VERTEX_API_KEY, or pass apiKey: a function that returns one.',

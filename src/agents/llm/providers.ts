@@ -7,18 +7,16 @@ interface Provider {
   readonly baseUrl?: string;
   readonly model: string;
   readonly isLocal: boolean;
-  /** Whether its chat completions take `response_format: { type: 'json_schema' }`, for its usual models. */
-  readonly takesJsonSchema: boolean;
   /** The variable with the key, if it is not `<PROVIDER>_API_KEY`. */
   readonly keyVariable?: string;
 }
 
-function hosted(baseUrl: string, model: string, takesJsonSchema = true): Provider {
-  return { baseUrl, model, isLocal: false, takesJsonSchema };
+function hosted(baseUrl: string, model: string): Provider {
+  return { baseUrl, model, isLocal: false };
 }
 
 function local(baseUrl: string, model: string): Provider {
-  return { baseUrl, model, isLocal: true, takesJsonSchema: true };
+  return { baseUrl, model, isLocal: true };
 }
 
 // The default models were looked up on 2026-11-20 in stored copies of the services' pages of models and retirements: retired are
@@ -27,11 +25,11 @@ function local(baseUrl: string, model: string): Provider {
 // gemini-2.5-flash (ai.google.dev/gemini-api/docs/deprecations). For together and fireworks, no information was found.
 const PROVIDERS: Readonly<Record<string, Provider>> = {
   openai: hosted('https://api.openai.com/v1', 'gpt-4o-mini'),
-  anthropic: hosted('https://api.anthropic.com/v1', 'claude-haiku-4-5', false),
+  anthropic: hosted('https://api.anthropic.com/v1', 'claude-haiku-4-5'),
   gemini: hosted('https://generativelanguage.googleapis.com/v1beta/openai', 'gemini-3.5-flash-lite'),
   mistral: hosted('https://api.mistral.ai/v1', 'mistral-small-latest'),
-  deepseek: hosted('https://api.deepseek.com/v1', 'deepseek-flash', false),
-  groq: hosted('https://api.groq.com/openai/v1', 'openai/gpt-oss-120b', false),
+  deepseek: hosted('https://api.deepseek.com/v1', 'deepseek-flash'),
+  groq: hosted('https://api.groq.com/openai/v1', 'openai/gpt-oss-120b'),
   xai: hosted('https://api.x.ai/v1', 'grok-4.3'),
   together: hosted('https://api.together.xyz/v1', 'meta-llama/Llama-3.3-70B-Instruct-Turbo'),
   fireworks: hosted('https://api.fireworks.ai/inference/v1', 'accounts/fireworks/models/llama-v3p3-70b-instruct'),
@@ -39,6 +37,7 @@ const PROVIDERS: Readonly<Record<string, Provider>> = {
   cerebras: hosted('https://api.cerebras.ai/v1', 'gpt-oss-120b'),
   ollama: local('http://127.0.0.1:11434/v1', 'llama3.2'),
   lmstudio: local('http://127.0.0.1:1234/v1', 'default'),
+  llamacpp: local('http://127.0.0.1:8080/v1', 'default'),
   vllm: local('http://127.0.0.1:8000/v1', 'default'),
   ...Object.fromEntries(Object.entries(CLOUDS).map(([name, cloud]) => [name, { ...cloud, isLocal: false }])),
 };
@@ -47,7 +46,7 @@ export const PROVIDER_NAMES: readonly string[] = Object.keys(PROVIDERS);
 export const LOCAL_PROVIDERS: ReadonlySet<string> = new Set(PROVIDER_NAMES.filter((name) => PROVIDERS[name]?.isLocal));
 
 // A service that is not in the table: nothing is assumed about it, and no provider's key is ever sent there.
-const CUSTOM = { model: 'default', isLocal: true, takesJsonSchema: false };
+const CUSTOM = { model: 'default', isLocal: true };
 const CUSTOM_PROVIDER = 'custom';
 
 // The editor's models, for flows that it runs. The variables contain the address of its bridge.
@@ -98,7 +97,6 @@ export interface Endpoint {
   readonly needsKey: boolean;
   /** The error message if the key is missing. */
   readonly keyAdvice: string;
-  readonly takesJsonSchema: boolean;
 }
 
 /**
@@ -116,7 +114,7 @@ export function resolveEndpoint(options: EndpointOptions, selected?: SelectedMod
     const names = [...Object.keys(PROVIDERS), EDITOR_PROVIDER].join(', ');
     throw new AppError('bad-input', `The provider "${name}" is unknown. Choose one of ${names}, or pass only baseUrl.`);
   }
-  const { model, isLocal, takesJsonSchema } = definition ?? CUSTOM;
+  const { model, isLocal } = definition ?? CUSTOM;
   const cloud = Object.hasOwn(CLOUDS, name) ? CLOUDS[name] : undefined;
   const baseUrl = options.baseUrl ?? cloud?.address(process.env) ?? definition?.baseUrl;
   if (baseUrl === undefined) throw new AppError('bad-input', 'The provider "custom" needs a baseUrl.');
@@ -134,7 +132,6 @@ export function resolveEndpoint(options: EndpointOptions, selected?: SelectedMod
     keyVariable,
     needsKey: !isLocal || options.apiKeyEnv !== undefined,
     keyAdvice: cloud?.keyAdvice ?? `${name} needs an API key. Set ${keyVariable}, or pass apiKey.`,
-    takesJsonSchema,
   };
 }
 
@@ -159,7 +156,6 @@ function selectedEndpoint({ provider, model, baseUrl }: SelectedModel, options: 
     keyVariable: BRIDGE.token,
     needsKey: true,
     keyAdvice: 'The model selected in the editor is available only while the editor runs the flow.',
-    takesJsonSchema: entry?.takesJsonSchema ?? false,
   };
 }
 
@@ -176,7 +172,6 @@ function editorEndpoint({ model = 'auto', baseUrl, apiKeyEnv }: EndpointOptions)
     needsKey: true,
     keyAdvice:
       'The models of VS Code are available only to flows that VS Code runs. Run the flow from the editor, or choose another provider.',
-    takesJsonSchema: false,
   };
 }
 
@@ -204,7 +199,7 @@ function splitQuery({ origin, pathname, searchParams }: URL): Pick<Endpoint, 'ba
   return { baseUrl: `${origin}${pathname}`.replace(/\/+$/, ''), query: Object.fromEntries(searchParams) };
 }
 
-// The three local providers differ only in their ports.
+// The local providers differ only in their ports.
 function hostOf({ hostname, port }: URL): string {
   return `${hostname === 'localhost' || hostname === '[::1]' ? '127.0.0.1' : hostname}:${port}`;
 }

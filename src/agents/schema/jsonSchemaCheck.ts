@@ -1,5 +1,5 @@
 import { patternFault, withinSecond } from '../../core/text/patterns.ts';
-import type { JsonSchema } from './jsonSchema.ts';
+import { type JsonSchema, isRecord, subschemaAt } from './jsonSchema.ts';
 
 const MAX_DEPTH = 64;
 // References make it possible to write a short schema whose check never ends.
@@ -32,7 +32,7 @@ class Checker {
     if (!isRecord(schema)) return [];
     this.#steps += 1;
     if (depth > MAX_DEPTH || this.#steps > MAX_STEPS) return [issue(at, 'is nested too deeply')];
-    const target = typeof schema['$ref'] === 'string' ? this.#resolve(schema['$ref']) : undefined;
+    const target = typeof schema['$ref'] === 'string' ? subschemaAt(this.#root, schema['$ref']) : undefined;
     const part = (inner: unknown): Issues => this.issues(inner, value, at, depth + 1);
     const matches = (inner: unknown): boolean => part(inner).length === 0;
     const { anyOf, oneOf, allOf, not } = schema;
@@ -82,15 +82,6 @@ class Checker {
         this.issues(index < first.length ? first[index] : items, item, `${at}[${index}]`, depth + 1),
       ),
     ];
-  }
-
-  #resolve(reference: string): unknown {
-    let subschema: unknown = this.#root;
-    for (const key of reference.replace(/^#\/?/, '').split('/').filter(Boolean)) {
-      const name = decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~');
-      subschema = isRecord(subschema) && Object.hasOwn(subschema, name) ? subschema[name] : undefined;
-    }
-    return subschema;
   }
 }
 
@@ -159,8 +150,4 @@ function numberIssues(schema: JsonSchema, value: unknown, at: string): Issues {
 
 function issue(at: string, text: string): string {
   return `- ${at.replace(/^\./, '') || 'the value'} ${text}`;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,9 @@
 import { AppError, messageOf } from '../../core/errors.ts';
 import { checkOptions } from '../schema/optionShape.ts';
+import { withAbsentKeys } from '../schema/absentKeys.ts';
 import { type JsonSchema, jsonSchemaOf } from '../schema/jsonSchema.ts';
 import { checkWith, type Schema } from '../schema/standardSchema.ts';
+import { schemaForService, TOOL_INPUT, unwrappedValue } from '../schema/strictSchema.ts';
 
 interface ToolContext {
   /** Aborted with the run or the call of `runTools`. */
@@ -53,22 +55,36 @@ export function tool<I>(definition: ToolDefinition<I>): Tool {
     throw new TypeError(`The tool "${name}" needs the option input, a schema such as z.object({ … }).`);
   }
   if (definition.run === undefined) throw new TypeError(`The tool "${name}" needs run(input, context).`);
+  let jsonSchemaPromise: Promise<JsonSchema | undefined> | undefined;
+  const writtenSchema = (): Promise<JsonSchema | undefined> => (jsonSchemaPromise ??= jsonSchemaOf(schema));
   return {
     name,
     description,
     async parameters() {
-      const parameters = await jsonSchemaOf(schema);
-      if (parameters !== undefined) return parameters;
+      const jsonSchema = await writtenSchema();
+      if (jsonSchema !== undefined) return parametersOf(jsonSchema).schema;
       const message = `The schema of tool "${name}" cannot be written as JSON Schema, which models need. Use one of zod 4.`;
       throw new AppError('bad-input', message);
     },
     async prepare(args) {
-      const checked = await checkWith(schema, args);
+      const checked = await checkWith(schema, inputOf(await writtenSchema(), args));
       if (!checked.ok) return checked;
       const { value } = checked;
       return { ok: true, input: value, run: (context) => definition.run(value, context) };
     },
   };
+}
+
+/** Services take only objects: another input is the only key of one. */
+function parametersOf(jsonSchema: JsonSchema): { readonly schema: JsonSchema; readonly isWrapped: boolean } {
+  const sent = schemaForService(jsonSchema, TOOL_INPUT);
+  return sent.isWrapped ? sent : { schema: jsonSchema, isWrapped: false };
+}
+
+/** The input as its schema describes it, from the arguments that the model wrote. */
+function inputOf(jsonSchema: JsonSchema | undefined, args: unknown): unknown {
+  if (jsonSchema === undefined) return args;
+  return withAbsentKeys(jsonSchema, parametersOf(jsonSchema).isWrapped ? unwrappedValue(args) : args);
 }
 
 /** The text of a tool's result for the model. */

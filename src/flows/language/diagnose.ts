@@ -39,7 +39,9 @@ const OTHERS = ['custom', 'vscode'];
 
 // These providers offer models of others under their original names.
 const HOSTS: ReadonlySet<string> = new Set(
-  'azure bedrock vertex groq together fireworks openrouter cerebras ollama lmstudio vllm custom vscode'.split(' '),
+  'azure bedrock vertex groq together fireworks openrouter cerebras ollama lmstudio llamacpp vllm custom vscode'.split(
+    ' ',
+  ),
 );
 
 const MAX_STARTS = 5;

@@ -241,10 +241,10 @@ test('the schema is in the request where the provider takes it', async (t) => {
   const server = await chatServer(t, reply('{"name":"Oslo","people":1}'));
   const llm = new LLMClient({ provider: 'openai', baseUrl: server.baseUrl, apiKey: KEY });
   await llm.ask('x', { schema: city });
-  assert.equal(server.requests[0]?.body.response_format?.json_schema.strict, false);
+  assert.equal(server.requests[0]?.body.response_format?.json_schema.strict, true);
   assert.equal(server.requests[0].body.messages.length, 1);
-  await llm.ask('x', { schema: z.strictObject(city.shape) });
-  assert.equal(server.requests[1]?.body.response_format?.json_schema.strict, true);
+  await llm.ask('x', { schema: z.looseObject(city.shape) });
+  assert.equal(server.requests[1]?.body.response_format?.json_schema.strict, false);
 });
 
 test('JSON in a code fence, with or without sentences around it, is accepted', async (t) => {

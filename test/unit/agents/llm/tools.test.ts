@@ -257,3 +257,31 @@ test('calls of tools are read as other services write them, and those without a 
   );
   assert.equal((await llm.runTools(ask, [add])).text, 'None.');
 });
+
+test('the input of a tool may be no object, and null for an optional key is none', async (t) => {
+  const seen: unknown[] = [];
+  const list = tool({ name: 'list', description: '', input: z.array(z.string()), run: (input) => seen.push(input) });
+  const action = z.discriminatedUnion('do', [
+    z.object({ do: z.literal('stop') }),
+    z.object({ do: z.literal('go'), to: z.string() }),
+  ]);
+  const either = tool({ name: 'either', description: '', input: action, run: (input) => seen.push(input) });
+  const plain = tool({
+    name: 'plain',
+    description: '',
+    input: z.object({ a: z.string().optional() }),
+    run: (input) => seen.push(input),
+  });
+  const calls = toolCalls(['list', '{"value":["a"]}'], ['either', '{"value":{"do":"stop"}}'], ['plain', '{"a":null}']);
+  const { baseUrl, requests } = await chatServer(t, calls, reply('done'));
+  const llm = new LLMClient({ baseUrl, model: 'm' });
+  await llm.runTools([{ role: 'user', content: 'x' }], [list, either, plain]);
+  assert.deepEqual(seen, [['a'], { do: 'stop' }, {}]);
+  const parameters = ((requests[0]?.body.tools ?? []) as { function: { parameters: Record<string, unknown> } }[]).map(
+    (each) => each.function.parameters,
+  );
+  assert.deepEqual(
+    parameters.map(({ type, $schema }) => [type, $schema]),
+    [list, either, plain].map(() => ['object', undefined]),
+  );
+});
