@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { after, before, suite, test } from 'node:test';
@@ -16,7 +17,8 @@ import { addAccount } from './support/accounts.ts';
 import { isolationIsMissing } from './support/isolation.ts';
 import { PlainService, SYNONYMS } from './support/plainService.ts';
 import { processesWith } from './support/processes.ts';
-import { type ServiceClient, startService, testConfig } from './support/service.ts';
+import { type ServiceClient, startService, temporaryFolder, testConfig } from './support/service.ts';
+import { ServiceProcess } from './support/serviceProcess.ts';
 import { runInTerminal, whyNoTerminal } from './support/shell.ts';
 
 // What confines a process, as it sees it itself.
@@ -287,6 +289,28 @@ for (const isolation of ['none', 'bubblewrap'] as const) {
   });
 }
 
+test('a service that is killed and started again connects to the jobs that it finds running', async (t) => {
+  const home = await temporaryFolder(t);
+  const options = { config: testConfig({ isolation: COMMON, max_jobs: 2 }) };
+  const first = await ServiceProcess.start(home, options);
+  const job = await first.client.submit({ 'job.sh': 'echo $$ > pid; sleep 600' }, { script: 'job.sh' });
+  await first.client.untilRunning(job);
+  await first.end('SIGKILL');
+  const second = await ServiceProcess.start(home, options);
+  t.after(() => second.end('SIGKILL'));
+  const service = second.client;
+  const client = new RemoteClient(service.url, service.key);
+  t.after(() => client.close());
+  using tunnel = await client.connectJob(job);
+  const entrance = join(service.data, 'jobs', job, 'tunnel.sock');
+  assert.ok(existsSync(entrance));
+  const { stdout } = await resultOf(tunnel.exec(shell(`cat pid; [ ! -e ${entrance} ] || echo seen`)));
+  assert.match(stdout, COMMON === 'none' ? /^\d+\nseen\n$/ : /^\d+\n$/);
+  await service.request(`/v1/jobs/${job}`, { method: 'DELETE' });
+  assert.equal((await service.untilEnd(job)).state, 'cancelled');
+  await until(() => !existsSync(entrance));
+});
+
 suite('the tunnel of a service', () => {
   const started = async (t: Parameters<typeof startService>[0]) => {
     const service = await startService(t, { config: testConfig({ max_jobs: 4 }) });
@@ -397,7 +421,13 @@ test('farwharf exec passes on streams, status and Ctrl+C, and says what a servic
   const noShell = await scratch.run(['shell', job], { env });
   assert.equal(noShell.exit, 2);
   assert.match(noShell.stderr, /A shell needs a terminal/);
+  const unfinished = await service.request(`/v1/jobs/${job}/artifacts`);
+  assert.deepEqual([unfinished.status, unfinished.headers.get('retry-after')], [409, null]);
   await service.request(`/v1/jobs/${job}`, { method: 'DELETE' });
+  await service.untilEnd(job);
+  const late = await scratch.run(['exec', job, '--', 'true'], { env });
+  assert.equal(late.exit, 1);
+  assert.match(late.stderr, /The job is over \(cancelled\)\. Only a running job can be connected to\.\n$/);
 
   await using plain = await PlainService.start(SYNONYMS);
   const folder = await scratch.folder('w', { 'job.sh': 'sleep 5' });

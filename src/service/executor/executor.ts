@@ -113,10 +113,11 @@ export interface Executor {
    */
   reportSecret(jobId: string): string | undefined;
   /**
-   * A connection into a running job, for one client; undefined if this process has none to the job's runner. Executors without it do not
-   * let clients into jobs.
+   * Opens a connection into a running job, for one client. Executors without it do not let clients into jobs.
+   *
+   * @throws AppError `conflict` if the job lets nobody in now, `unreachable` if a retry may help, another one if nobody can connect.
    */
-  connect?(job: OwnedJob): Duplex | undefined;
+  connect?(job: OwnedJob, folder: JobFolder, signal: AbortSignal): Promise<Duplex>;
   /** Speeds up the end of a job whose folder has the cancel file. */
   cancel(job: OwnedJob): Promise<void>;
   /**

@@ -9,7 +9,7 @@ import type { App, AppContext } from './access/appEnv.ts';
 import { refuseBrowsers, requireKey } from './access/auth.ts';
 import type { AuthFailureLimiter } from './access/authFailureLimiter.ts';
 import type { TokenAuthenticator } from './access/keyAuthenticator.ts';
-import { refusal } from './access/httpRefusal.ts';
+import { RefusalForNow, refusal } from './access/httpRefusal.ts';
 import { accountHandlers, type AccountOptions } from './accountRoutes.ts';
 import type { ConnectionLimit } from './access/connectionLimit.ts';
 import { contentHandlers, type ContentOptions } from './contentRoutes.ts';
@@ -88,8 +88,7 @@ export function createApp(options: AppOptions): App {
 
 function answerFailure(error: Error, context: AppContext, log: Logger): Response {
   if (error instanceof HTTPException) {
-    // What is in progress now may have finished in a moment.
-    if (error.status === 409) context.header('Retry-After', '1');
+    if (error instanceof RefusalForNow) context.header('Retry-After', String(error.retryAfterSeconds));
     // RFC 9110, section 15.5.2: the accepted scheme.
     if (error.status === 401) context.header('WWW-Authenticate', 'Bearer');
     return context.json({ detail: error.message }, error.status);

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { WebSocket } from 'ws';
-import { messageOf } from '../../core/errors.ts';
+import { AppError, messageOf } from '../../core/errors.ts';
 import {
   MAX_TUNNEL_MESSAGE,
   TUNNEL_CLOSED,
@@ -10,6 +10,7 @@ import {
   TUNNEL_PROTOCOL,
 } from '../../remote/tunnel/tunnelProtocol.ts';
 import type { Executor } from '../executor/executor.ts';
+import type { JobFiles } from '../jobFiles/jobFiles.ts';
 import type { Operator } from '../store/accounts/auditEntry.ts';
 import type { StoredJob } from '../store/jobs/jobTable.ts';
 import type { Store } from '../store/store.ts';
@@ -34,6 +35,7 @@ const CLOSE_WAIT_MS = 1_000;
 export interface TunnelOptions {
   readonly store: Store;
   readonly executor: Pick<Executor, 'connect'>;
+  readonly files: JobFiles;
   readonly gauge: AccountGauge;
   readonly authenticator: KeyAuthenticator;
   /** Whose service this is, for the audit trail. */
@@ -51,7 +53,6 @@ export function tunnelHandlers(options: TunnelOptions): Pick<RouteHandlers, 'con
       const job = findJob(context, options.store);
       requireWebSocket(context);
       requireOwnJob(context, job);
-      const connect = () => connectTo(job, options.executor);
       const ofJob = open.get(job.id) ?? 0;
       if (ofJob >= MOST_PER_JOB) {
         throw retryLater(context, RETRY_SECONDS, `A job may have ${MOST_PER_JOB} connections open at once.`);
@@ -67,7 +68,7 @@ export function tunnelHandlers(options: TunnelOptions): Pick<RouteHandlers, 'con
         if (left > 0) open.set(job.id, left);
         else open.delete(job.id);
       });
-      await accept(context, { job, connect }, options);
+      await accept(context, { job, link: await linkTo(context, job, options) }, options);
       return RESPONSE_ALREADY_SENT;
     },
   };
@@ -91,8 +92,12 @@ function requireOwnJob(context: AppContext, job: StoredJob): void {
   );
 }
 
-/** @throws HTTPException 409 that says why there is no way into the job. */
-function connectTo(job: StoredJob, executor: Pick<Executor, 'connect'>): Duplex {
+/** A connection into a job. @throws HTTPException 409 that says why there is none, AppError `unreachable` if there may be one later. */
+async function linkTo(
+  { env: { outgoing } }: AppContext,
+  job: StoredJob,
+  { executor, files }: Pick<TunnelOptions, 'executor' | 'files'>,
+): Promise<Duplex> {
   if (executor.connect === undefined) {
     throw refusal(
       409,
@@ -102,26 +107,29 @@ function connectTo(job: StoredJob, executor: Pick<Executor, 'connect'>): Duplex 
   if (job.finishedAt !== null)
     throw refusal(409, `The job is over (${job.state}). Only a running job can be connected to.`);
   if (job.state !== 'running') throw refusal(409, `The job is ${job.state}. Connect once it is running.`);
-  const connection = executor.connect(job);
-  if (connection !== undefined) return connection;
-  const why =
-    'The service was restarted while this job was running, so nobody can connect to the job any more. The job continues.';
-  throw refusal(409, why);
+  const left = new AbortController();
+  onClose(outgoing, () => left.abort());
+  try {
+    const link = await executor.connect(job, files.folder(job.id), left.signal);
+    link.on('error', () => {}); // its close follows
+    onClose(outgoing, () => link.destroy());
+    return link;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'conflict') throw refusal(409, error.message);
+    throw error;
+  }
 }
 
 /** Passes the bytes of a client on, until the client, the job, the key or the service ends that. */
 async function accept(
   context: AppContext,
-  { job, connect }: { readonly job: StoredJob; readonly connect: () => Duplex },
+  { job, link }: { readonly job: StoredJob; readonly link: Duplex },
   { store, authenticator, operator, shutdown }: TunnelOptions,
 ): Promise<void> {
   const { incoming, outgoing } = context.env;
   // Loaded by those who use it.
   const { WebSocketServer, createWebSocketStream } = await import('ws');
-  const link = connect();
   const revoked = abortOnRevocation(context, authenticator, { isTransfer: false });
-  onClose(outgoing, () => link.destroy());
-  link.on('error', () => {}); // its close follows
   recordConnection(context, job, { audit: store.audit, operator });
   outgoing.statusCode = 101;
   const server = new WebSocketServer({

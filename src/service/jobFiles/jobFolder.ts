@@ -32,6 +32,8 @@ const NAMES = {
   started: 'started.json',
   /** How the job ended: an `ExitMarker`. */
   exit: 'exit.json',
+  /** The socket on which the runner lets clients into the job; on Windows a file with the name of a pipe. */
+  entrance: 'tunnel.sock',
   /** Its presence asks the runner to stop the job. */
   cancel: 'cancel',
   /** Exists once the service has begun to end a job whose runner has not ended it at its time limit. */

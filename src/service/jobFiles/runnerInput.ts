@@ -8,11 +8,6 @@ import { SECRET_LENGTH } from './reportSeal.ts';
 /** The argument before the name of a module that could not be loaded on a node, so that the job cannot start. */
 export const WITHOUT_MODULE = '--without-module';
 
-/** The argument after the announcement of the seal that says that the service keeps a connection at `SERVICE_FD`. */
-export const CONNECTED = '--connected';
-/** The first descriptor after the standard streams. */
-export const SERVICE_FD = 3;
-
 /** The values of a job's secrets, by name. */
 export type SecretValues = Readonly<Record<string, string>>;
 

@@ -1,12 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { Socket } from 'node:net';
+import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { createHmac, randomBytes } from 'node:crypto';
 import { AppError, systemCode } from '../../core/errors.ts';
-import { Multiplexer } from '../../core/network/multiplexer.ts';
-import { TUNNEL_CHANNELS } from '../../remote/tunnel/tunnelProtocol.ts';
 import { newLockLimit } from '../../core/processes/lockLimit.ts';
 import {
   bootIdentity,
@@ -31,8 +28,9 @@ import { latestProgram, readClaim, type StartedMarker } from '../jobFiles/marker
 import { MAX_GPUS, type ProcessSettings } from './processConfig.ts';
 import { allowedEnvironment } from '../../core/processes/childEnvironment.ts';
 import { type Confinement, readConfinement } from '../jobFiles/confinement.ts';
+import { enterJob } from '../jobFiles/jobEntrance.ts';
 import { type JobFolder, jobFolder, writeMarker } from '../jobFiles/jobFolder.ts';
-import { CONNECTED, SERVICE_FD, writeRunnerInput } from '../jobFiles/runnerInput.ts';
+import { writeRunnerInput } from '../jobFiles/runnerInput.ts';
 import { jobProcessTag } from '../jobFiles/jobProcessTag.ts';
 import { SEALED } from '../jobFiles/reportSeal.ts';
 import type { PackageTool } from '../../workspace/environments/packageList.ts';
@@ -73,8 +71,6 @@ export interface ProcessExecutorOptions extends Context {
 export function createProcessExecutor(options: ProcessExecutorOptions): Executor {
   const { runner, killGraceMs, settings, isolation, accounts, data, cgroups, reservations } = options;
   const cpus = new CpuShares();
-  /** To the runners that this process has started. A later service has none to them. */
-  const links = new Map<string, Multiplexer>();
   const secretOf = openRunnerSecrets(data);
   const installed = new InstalledPrograms(isolation);
   const stopped = new AbortController();
@@ -108,14 +104,14 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
       writeMarker(folder.confinement, confinement);
       const log = openSync(folder.runnerLog, 'a', 0o600);
       const locks = (reservations.of(job.id)?.locks ?? []).flatMap(({ descriptor }) => descriptor ?? []);
-      const call = [process.execPath, runner, folder.path, SEALED, CONNECTED];
+      const call = [process.execPath, runner, folder.path, SEALED];
       const [program = '', ...args] = locks.length === 0 ? call : [...KEEP_LOCKS, ...call];
       // Neither its cores nor its priority are lowered, so that no job can starve what enforces its limits.
       const child = spawn(program, args, {
         cwd: folder.path,
         detached: true,
         windowsHide: true,
-        stdio: ['pipe', 'ignore', log, 'pipe', ...locks],
+        stdio: ['pipe', 'ignore', log, ...locks],
         env: allowedEnvironment(process.env, ['ELECTRON_RUN_AS_NODE']),
       });
       closeSync(log);
@@ -125,7 +121,6 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
       child.once('error', (error) => (ended = { cause: error }));
       child.once('exit', (code) => (ended ??= { cause: code }));
       child.unref();
-      linkTo(child, job.id);
       while (!existsSync(folder.claim)) {
         if (ended !== undefined) {
           // It ran the job, which removed the claim.
@@ -148,10 +143,7 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
 
     reportSecret: secretOf,
 
-    connect(job) {
-      const link = links.get(job.id);
-      return link === undefined || link.isClosed ? undefined : link.open();
-    },
+    connect: (_job, folder) => enterJob(folder).catch(refusedEntrance),
 
     // The runner sees the cancel file in its folder within a moment.
     cancel: () => Promise.resolve(),
@@ -182,7 +174,6 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
     forget(job) {
       reservations.release(job.id);
       cpus.release(job.id);
-      links.get(job.id)?.close();
       cgroups?.remove(job);
     },
 
@@ -193,21 +184,6 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
       cgroups?.close();
     },
   };
-
-  function linkTo({ stdio }: ChildProcess, jobId: string): void {
-    const socket: unknown = stdio[SERVICE_FD];
-    if (!(socket instanceof Socket)) return; // it could not be started
-    socket.unref();
-    const { windowBytes } = TUNNEL_CHANNELS;
-    const link = new Multiplexer(socket, socket, {
-      windowBytes,
-      onClose: () => {
-        socket.destroy();
-        if (links.get(jobId) === link) links.delete(jobId);
-      },
-    });
-    links.set(jobId, link);
-  }
 }
 
 /** Keeps what is known of the GPUs up to date, and tries again what other services and programs had. */
@@ -312,6 +288,12 @@ function reservedOf(
   const own = all.filter((gpu) => ids.has(gpu.id));
   if (machineClass?.shared === true) return own.length === all.length ? undefined : own;
   return known.type === 'known' && all.length === 0 && !gpus.isChosen ? undefined : own;
+}
+
+function refusedEntrance(cause: unknown): never {
+  const message =
+    'Nobody can connect to the job now: its packages are being installed, or it is ending. Try again once its script runs.';
+  throw new AppError('conflict', message, { cause });
 }
 
 async function launchError(folder: JobFolder, cause: unknown): Promise<AppError> {

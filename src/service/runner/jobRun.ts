@@ -38,8 +38,7 @@ export interface JobRun {
   readonly volumes: readonly JobVolume[];
   readonly confinement: Confinement | undefined;
   readonly output: OutputLog;
-  /** Undefined where clients cannot connect to jobs. */
-  readonly tunnel: JobTunnel | undefined;
+  readonly tunnel: JobTunnel;
   readonly signal: AbortSignal;
   /** What programs of the job have run so far, which is charged however the job ends. */
   readonly charged: { seconds: number };

@@ -1,7 +1,6 @@
 // Runs one job: `node jobRunner.mjs <job folder>`. It is a separate process, so that jobs outlive the service.
 // With `--clean-up` it stops what a killed runner left running on this machine.
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { Socket } from 'node:net';
 import { basename, dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseOwnJson } from '../../core/jsonFields.ts';
@@ -17,7 +16,7 @@ import { closeInheritedDescriptors } from '../../core/processes/inheritedDescrip
 import { newLockLimit } from '../../core/processes/lockLimit.ts';
 import { endProcesses, processIdentity } from '../../core/processes/processTree.ts';
 import { jobProcessTag } from '../jobFiles/jobProcessTag.ts';
-import { CONNECTED, parseRunnerInput, SERVICE_FD, takeSecrets, WITHOUT_MODULE } from '../jobFiles/runnerInput.ts';
+import { parseRunnerInput, takeSecrets, WITHOUT_MODULE } from '../jobFiles/runnerInput.ts';
 import { handBack, isPersons, takeOver } from './personsFiles.ts';
 import { SEALED, sealed } from '../jobFiles/reportSeal.ts';
 import type { StopReason } from './jobRun.ts';
@@ -86,7 +85,7 @@ async function main(): Promise<void> {
   const module = process.argv[3] === WITHOUT_MODULE ? process.argv[4] : undefined;
   const outcome =
     module === undefined
-      ? await runJob(folder, { output, secrets, tunnel: openTunnel() }, stop.signal)
+      ? await runJob(folder, { output, secrets, tunnel: new JobTunnel(folder) }, stop.signal)
       : await withoutModule(module);
   if (isShared) handBack(folder);
   const at = Date.now();
@@ -94,12 +93,6 @@ async function main(): Promise<void> {
   // A cluster signals the processes of a job one after the other, so the script may get it first, and end with any status.
   if (input === undefined) await Promise.race([stopped.promise, sleep(SIGNAL_WAIT_MS)]);
   await report(sealed({ ...outcome, at, wasToldToEnd }, input?.seal));
-}
-
-/** Lets clients of the service into the job, if the service keeps a connection for that. It does not keep this process running. */
-function openTunnel(): JobTunnel | undefined {
-  if (process.argv[4] !== CONNECTED) return undefined;
-  return new JobTunnel(new Socket({ fd: SERVICE_FD, readable: true, writable: true }).unref());
 }
 
 /** Writes how the job ended. If the disk is full or away, this waits, because the job would be lost otherwise. */

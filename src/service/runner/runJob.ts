@@ -32,7 +32,7 @@ export async function runJob(
     output,
     secrets,
     tunnel,
-  }: { readonly output: OutputLog; readonly secrets: SecretValues; readonly tunnel: JobTunnel | undefined },
+  }: { readonly output: OutputLog; readonly secrets: SecretValues; readonly tunnel: JobTunnel },
   signal: AbortSignal,
 ): Promise<RunOutcome> {
   const charged = { seconds: 0 };
@@ -88,7 +88,7 @@ async function runProgram(run: JobRun, setUpSeconds: number): Promise<RunOutcome
     marker: folder.started,
     hasTunnel: true,
     onStart(pid) {
-      const roots = (): readonly number[] => [pid, ...(run.tunnel?.processes ?? [])];
+      const roots = (): readonly number[] => [pid, ...run.tunnel.processes];
       sampling = sampleUsage(roots, run.confinement, (usage) => output.usage(usage), ended.signal);
     },
   }).finally(() => ended.abort());

@@ -7,3 +7,12 @@ export function refusal(
 ): HTTPException {
   return new HTTPException(status, { message: detail });
 }
+
+/** A 409 about something that may be over in a moment. */
+export class RefusalForNow extends HTTPException {
+  readonly retryAfterSeconds = 1;
+
+  constructor(detail: string) {
+    super(409, { message: detail });
+  }
+}

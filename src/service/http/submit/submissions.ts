@@ -13,7 +13,7 @@ import { toCredits } from '../../store/accounts/creditLedger.ts';
 import type { Store } from '../../store/store.ts';
 import type { StoredSubmission } from '../../store/jobs/submissionTable.ts';
 import { type AcceptContext, acceptJob, type AcceptedJob, addSubmittedJob, withNewJob } from './acceptJob.ts';
-import { refusal } from '../access/httpRefusal.ts';
+import { RefusalForNow, refusal } from '../access/httpRefusal.ts';
 import { isBrokenOff, receiveUpload } from './receiveUpload.ts';
 
 // Clients treat a missing key as proof for one day only; see docs/service/internals.md.
@@ -60,7 +60,7 @@ export class Submissions {
     // Checked again after each wait, because another request may have been faster.
     for (let running = this.#running.get(path); running !== undefined; running = this.#running.get(path)) {
       if (offset === undefined || running.isChecked)
-        throw refusal(409, 'This submission is being processed. Try again soon.');
+        throw new RefusalForNow('This submission is being processed. Try again soon.');
       // The client has reconnected, so its previous connection is dead.
       running.takeOver.abort(new DOMException('The upload continues in another request.', 'AbortError'));
       await running.done;
