@@ -2,16 +2,18 @@ import { checkOptions, type OptionShape, requireWholeNumber } from '../schema/op
 import type { AskOptions } from './chatMessages.ts';
 import type { RunToolsOptions } from './toolLoop.ts';
 
-const CALL_OPTIONS: OptionShape = {
-  schema: 'schema',
-  repairs: 'number',
-  params: 'object',
-  retries: 'number',
-  timeout: 'number',
-  signal: 'signal',
-};
+const TEXT_OPTIONS: OptionShape = { params: 'object', retries: 'number', timeout: 'number', signal: 'signal' };
+const CALL_OPTIONS: OptionShape = { schema: 'schema', repairs: 'number', ...TEXT_OPTIONS };
 
-const TOOL_OPTIONS: OptionShape = { ...CALL_OPTIONS, maxSteps: 'number', approve: 'function' };
+/** Of `chatWithTools`. */
+export const CHAT_TOOL_OPTIONS: OptionShape = { ...TEXT_OPTIONS, tools: 'any', toolChoice: 'any' };
+const TOOL_OPTIONS: OptionShape = {
+  ...TEXT_OPTIONS,
+  toolChoice: 'any',
+  maxSteps: 'number',
+  parallel: 'number',
+  approve: 'function',
+};
 
 /** @throws TypeError for a prompt that is not a text. */
 export function checkPrompt(method: string, prompt: unknown): void {
@@ -57,7 +59,10 @@ export function checkToolCall(
 ): void {
   checkCall(method, messages, options, TOOL_OPTIONS);
   checkTools(method, tools);
-  if (options.maxSteps !== undefined) requireWholeNumber('maxSteps', options.maxSteps);
+  for (const option of ['maxSteps', 'parallel'] as const) {
+    const value = options[option];
+    if (value !== undefined) requireWholeNumber(option, value);
+  }
 }
 
 /** @throws TypeError for what is no list of tools. */

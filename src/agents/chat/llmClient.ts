@@ -6,7 +6,7 @@ import { runToolLoop, type RunToolsOptions, type ToolRun } from './toolLoop.ts';
 import type { Schema } from '../schema/standardSchema.ts';
 import type { AskOptions, ChatMessage, ChatReply, ModelParams, ToolOptions } from './chatMessages.ts';
 import { providerName } from './chatSpan.ts';
-import { checkCall, checkPrompt, checkToolCall } from './checkedCall.ts';
+import { CHAT_TOOL_OPTIONS, checkCall, checkPrompt, checkToolCall } from './checkedCall.ts';
 import { ModelRequests } from './modelRequests.ts';
 import type { ModelPrice } from '../llm/prices.ts';
 import { type Endpoint, type EndpointOptions, resolveEndpoint } from '../llm/providers.ts';
@@ -104,7 +104,7 @@ export class LLMClient {
 
   /** Sends messages, with or without tools, and returns the whole reply. The caller answers its tool calls with `tool` messages. */
   async chatWithTools(messages: readonly ChatMessage[], options: ToolOptions = {}): Promise<ChatReply> {
-    checkCall('chatWithTools', messages, options);
+    checkCall('chatWithTools', messages, options, CHAT_TOOL_OPTIONS);
     const { tools, toolChoice } = options;
     return this.#requests.complete(messages, options, {
       ...(tools === undefined ? {} : { tools }),
@@ -116,7 +116,7 @@ export class LLMClient {
    * Sends messages, calls the tools that the model asks for, and returns its reply. Arguments that do not match, an unknown tool, a tool that
    * throws and a refused approval go back to the model as the tool's result.
    *
-   * @throws AppError `limit` when the model calls tools more than `maxSteps` times, and as `chatComplete` does.
+   * @throws ToolLimitError when the model still calls tools in its reply number `maxSteps`, and as `chatComplete` does.
    */
   async runTools(
     messages: readonly ChatMessage[],

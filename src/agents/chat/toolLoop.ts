@@ -8,6 +8,7 @@ import { resultText, type Tool } from '../tools/tool.ts';
 import type { ChatMessage, ChatReply, ToolCall, ToolOptions, Usage } from './chatMessages.ts';
 
 const DEFAULT_MAX_STEPS = 10;
+const DEFAULT_PARALLEL = 4;
 
 /** A call of a tool. It has an `output` or an `error`, which is what the model got as its result. */
 export interface ToolStep {
@@ -27,8 +28,10 @@ export interface ToolRun {
 }
 
 export interface RunToolsOptions extends Omit<ToolOptions, 'tools'> {
-  /** The most calls of tools; 10 if absent. */
+  /** The most replies of the model; 10 if absent. */
   readonly maxSteps?: number | undefined;
+  /** How many calls of one reply run at a time; 4 if absent. */
+  readonly parallel?: number | undefined;
   /**
    * Asked before each call with checked arguments. Only `true` runs it: any other result, and an error, refuses it, which is reported to the
    * model.
@@ -42,6 +45,22 @@ interface ApprovalCall {
   readonly input: unknown;
 }
 
+/** The model still called tools in its last reply. All calls have run, so the messages can be passed to `runTools` to continue. */
+export class ToolLimitError extends AppError {
+  readonly messages: readonly ChatMessage[];
+  readonly steps: readonly ToolStep[];
+
+  constructor(maxSteps: number, messages: readonly ChatMessage[], steps: readonly ToolStep[]) {
+    const last = steps.at(-1)?.name ?? 'none';
+    super(
+      'limit',
+      `The model still calls tools after ${maxSteps} replies (last: ${last}). Raise maxSteps, change the prompt, or continue with the messages of this error.`,
+    );
+    this.messages = messages;
+    this.steps = steps;
+  }
+}
+
 interface LoopParts {
   readonly complete: (messages: readonly ChatMessage[], extra: object) => Promise<ChatReply>;
   readonly tools: readonly Tool[];
@@ -52,9 +71,9 @@ interface LoopParts {
 }
 
 /**
- * Sends messages and calls the tools that the model asks for, one after another, until it replies without a call.
+ * Sends messages and calls the tools that the model asks for, those of one reply at once, until it replies without a call.
  *
- * @throws AppError `limit` after `maxSteps` calls, `bad-input` for two tools of one name; what a request throws; the signal's reason.
+ * @throws ToolLimitError after `maxSteps` replies, AppError `bad-input` for two tools of one name; what a request throws; the signal's reason.
  */
 export function runToolLoop(first: readonly ChatMessage[], parts: LoopParts): Promise<ToolRun> {
   const { agent } = parts;
@@ -72,8 +91,10 @@ export function runToolLoop(first: readonly ChatMessage[], parts: LoopParts): Pr
 }
 
 async function loop(first: readonly ChatMessage[], parts: LoopParts): Promise<ToolRun> {
-  const { complete, tools, signal, options } = parts;
-  const { maxSteps = DEFAULT_MAX_STEPS, toolChoice } = options;
+  const { complete, tools, signal } = parts;
+  const { approve } = parts.options;
+  const options = { ...parts.options, approve: approve && inTurn(approve) };
+  const { maxSteps = DEFAULT_MAX_STEPS, parallel = DEFAULT_PARALLEL, toolChoice } = options;
   const byName = new Map(tools.map((each) => [each.name, each]));
   if (byName.size < tools.length) throw new AppError('bad-input', 'Two tools have the same name. Rename one of them.');
   const extra = {
@@ -83,26 +104,55 @@ async function loop(first: readonly ChatMessage[], parts: LoopParts): Promise<To
   const messages = [...first];
   const steps: ToolStep[] = [];
   let usage: Usage | undefined;
-  for (;;) {
+  for (let replies = 1; ; replies += 1) {
     const reply = await complete(messages, extra);
     usage = usage === undefined ? reply.usage : sumOf(usage, reply.usage);
     messages.push(reply.message);
     if (reply.toolCalls.length === 0) return { text: reply.content, messages, steps, usage };
-    if (steps.length + reply.toolCalls.length > maxSteps) {
-      const names = [...new Set(reply.toolCalls.map(({ name }) => name))].join(', ');
-      const message = `The model called tools more than ${maxSteps} times (last: ${names}). Raise maxSteps, or change the prompt.`;
-      throw new AppError('limit', message);
-    }
-    for (const call of reply.toolCalls) {
-      const step = await inGenAiSpan(toolCall(call, byName.get(call.name)), async (span) => {
-        const result = await unlessAborted(callTool(call, byName, parts), signal);
+    const results = await callAtOnce(reply.toolCalls, parallel, signal, (call, callSignal) =>
+      inGenAiSpan(toolCall(call, byName.get(call.name)), async (span) => {
+        const result = await callTool(call, byName, { ...parts, options, signal: callSignal });
         if (result.error !== undefined) span.set({ 'error.type': '_OTHER' });
         return result;
-      });
-      signal.throwIfAborted();
+      }),
+    );
+    for (const [index, step] of results.entries()) {
       steps.push(step);
-      messages.push({ role: 'tool', tool_call_id: call.id, content: step.error ?? resultText(step.output) });
+      const content = step.error ?? resultText(step.output);
+      messages.push({ role: 'tool', tool_call_id: reply.toolCalls[index]?.id ?? '', content });
     }
+    if (replies >= maxSteps) throw new ToolLimitError(maxSteps, messages, steps);
+  }
+}
+
+/** Does work for each call, so many at a time, and returns the results in the order of the calls. A failure ends the work of the others. */
+async function callAtOnce<T>(
+  calls: readonly ToolCall[],
+  parallel: number,
+  outer: AbortSignal,
+  work: (call: ToolCall, signal: AbortSignal) => Promise<T>,
+): Promise<readonly T[]> {
+  const controller = new AbortController();
+  const forward = (): void => controller.abort(outer.reason);
+  if (outer.aborted) forward();
+  outer.addEventListener('abort', forward, { once: true });
+  const results: T[] = [];
+  const queue = calls.entries();
+  const { signal } = controller;
+  const line = async (): Promise<void> => {
+    for (const [index, call] of queue) {
+      results[index] = await unlessAborted(work(call, signal), signal);
+      signal.throwIfAborted();
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: Math.min(parallel, calls.length) }, line));
+    return results;
+  } catch (error) {
+    controller.abort(error);
+    throw error;
+  } finally {
+    outer.removeEventListener('abort', forward);
   }
 }
 
@@ -151,6 +201,16 @@ async function callTool(call: ToolCall, tools: ReadonlyMap<string, Tool>, parts:
     if (error instanceof BudgetError || isPaused(error)) throw error;
     return end({ error: `Error: ${messageOf(error)}` });
   }
+}
+
+/** One question at a time: calls of one reply run at once, but a person reads them one after another. */
+function inTurn(approve: NonNullable<RunToolsOptions['approve']>): NonNullable<RunToolsOptions['approve']> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (call) => {
+    const decision = last.then(() => approve(call));
+    last = decision.catch(() => {});
+    return decision;
+  };
 }
 
 /** Why a call may not run; undefined if it may. A program in JavaScript can return anything from `approve`. */

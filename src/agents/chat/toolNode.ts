@@ -1,14 +1,17 @@
 import { AppError } from '../../core/errors.ts';
 import { Node, type NodeOptions } from '../graph/node.ts';
+import { optionShape } from '../graph/unit.ts';
 import type { ExecContext } from '../run/execContext.ts';
 import type { Tool } from '../tools/tool.ts';
-import { checkOptions, type OptionShape } from '../schema/optionShape.ts';
+import type { OptionShape } from '../schema/optionShape.ts';
 import { checkTools } from './checkedCall.ts';
 import type { LLMClient } from './llmClient.ts';
 import type { ChatMessage } from './chatMessages.ts';
 import type { RunToolsOptions, ToolRun } from './toolLoop.ts';
 
-export interface ToolNodeOptions extends NodeOptions, Pick<RunToolsOptions, 'maxSteps' | 'approve' | 'params'> {
+export interface ToolNodeOptions
+  extends NodeOptions,
+    Pick<RunToolsOptions, 'maxSteps' | 'parallel' | 'approve' | 'params'> {
   readonly client: LLMClient;
   readonly tools: readonly Tool[];
   /** The key of the shared state with the prompt or the messages; `messages` if absent. */
@@ -19,7 +22,9 @@ export interface ToolNodeOptions extends NodeOptions, Pick<RunToolsOptions, 'max
 
 const TOOL_NODE_OPTIONS: OptionShape = {
   client: 'object',
+  tools: 'any',
   maxSteps: 'number',
+  parallel: 'number',
   approve: 'function',
   params: 'object',
   inputKey: 'string',
@@ -41,12 +46,16 @@ export class ToolNode<S extends object = object, A extends string | void = strin
   constructor(options: ToolNodeOptions) {
     super(options);
     const call = `new ${this.constructor.name}`;
-    checkOptions(call, options, TOOL_NODE_OPTIONS);
-    if (typeof options.client?.runTools !== 'function') {
+    if (typeof options?.client?.runTools !== 'function') {
       throw new TypeError(`The option client of ${call} must be an LLMClient.`);
     }
     checkTools(call, options.tools);
     this.#options = options;
+  }
+
+  /** @internal */
+  override get [optionShape](): OptionShape {
+    return { ...TOOL_NODE_OPTIONS, ...super[optionShape] };
   }
 
   override prep(shared: S): string | readonly ChatMessage[] | Promise<string | readonly ChatMessage[]> {
@@ -57,9 +66,9 @@ export class ToolNode<S extends object = object, A extends string | void = strin
   }
 
   override exec(input: string | readonly ChatMessage[], { signal }: ExecContext): Promise<ToolRun> {
-    const { client, tools, maxSteps, approve, params } = this.#options;
+    const { client, tools, maxSteps, parallel, approve, params } = this.#options;
     const messages = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
-    return client.runTools(messages, tools, { maxSteps, approve, params, signal });
+    return client.runTools(messages, tools, { maxSteps, parallel, approve, params, signal });
   }
 
   override post(shared: S, input: string | readonly ChatMessage[], run: ToolRun): A | Promise<A>;

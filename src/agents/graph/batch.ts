@@ -1,7 +1,8 @@
 import { AppError } from '../../core/errors.ts';
 import { isPromise } from './awaitable.ts';
 import { attemptItem, Node, type NodeOptions } from './node.ts';
-import { execute, type Frame } from './unit.ts';
+import type { OptionShape } from '../schema/optionShape.ts';
+import { execute, type Frame, optionShape } from './unit.ts';
 import type { ObservedVisit } from '../run/observedVisit.ts';
 import { concurrencyOf } from './concurrency.ts';
 
@@ -55,6 +56,11 @@ export class ParallelBatchNode<
   constructor(options: ParallelBatchOptions = {}) {
     super(options);
     this.concurrency = concurrencyOf(this, options, DEFAULT_CONCURRENCY);
+  }
+
+  /** @internal */
+  override get [optionShape](): OptionShape {
+    return { ...super[optionShape], concurrency: 'number' };
   }
 
   /** @internal */

@@ -4,7 +4,8 @@ import { concurrencyOf } from './concurrency.ts';
 import { checkItems, DEFAULT_CONCURRENCY } from './batch.ts';
 import { checkFlowOptions, Flow, type FlowOptions } from './flow.ts';
 import { walkLanes } from './laneGroup.ts';
-import { execute, type Frame, startNode } from './unit.ts';
+import type { OptionShape } from '../schema/optionShape.ts';
+import { execute, type Frame, optionShape, startNode } from './unit.ts';
 
 const laneCount: unique symbol = Symbol('farwharf.laneCount');
 
@@ -22,10 +23,15 @@ export class BatchFlow<
   A extends string | void = string | void,
 > extends Flow<S, readonly I[], A, T, T[]> {
   constructor(options: FlowOptions<T> = {}) {
-    checkFlowOptions(`new ${new.target.name || 'BatchFlow'}`, options);
+    checkFlowOptions(new.target, options);
     const { start, ...batchOptions } = options;
     super(batchOptions);
     this.start = start;
+  }
+
+  /** @internal */
+  override get [optionShape](): OptionShape {
+    return { start: 'any', name: 'string' };
   }
 
   /** The state of the run for one item. By default `{ ...shared, item }`. */
@@ -88,5 +94,9 @@ export class ParallelBatchFlow<
   /** @internal */
   override get [laneCount](): number {
     return this.concurrency;
+  }
+  /** @internal */
+  override get [optionShape](): OptionShape {
+    return { ...super[optionShape], concurrency: 'number' };
   }
 }

@@ -2,7 +2,18 @@ import { AppError } from '../../core/errors.ts';
 import { BaseNode } from './node.ts';
 import { checkOptions, kindOf, type OptionShape } from '../schema/optionShape.ts';
 import { resumeIn } from './resumePoints.ts';
-import { DEFAULT_ACTION, execute, Frame, kind, GraphNode, graphNodes, startNode, type Unit } from './unit.ts';
+import {
+  DEFAULT_ACTION,
+  execute,
+  Frame,
+  kind,
+  GraphNode,
+  graphNodes,
+  hasOwnOptions,
+  optionShape,
+  startNode,
+  type Unit,
+} from './unit.ts';
 import { walk } from './walk.ts';
 import type { NodeContext } from '../run/execContext.ts';
 import type { Pause } from '../run/pause.ts';
@@ -39,7 +50,6 @@ export interface FlowOptions<S> {
 // Down to this depth, each flow is compared with all flows around it; below, only one in as many, because comparing all would take a time
 // that grows with the square of the depth. A flow that contains itself comes up again and again, so it is still found.
 const EXACT_DEPTH = 256;
-const FLOW_OPTIONS: OptionShape = { start: 'any', name: 'string' };
 
 /**
  * A directed graph of nodes. It is a node itself, so flows nest. Runs do not change the graph.
@@ -61,7 +71,7 @@ export class Flow<
 
   /** @throws TypeError for an option of another type. */
   constructor(options: FlowOptions<S> = {}) {
-    checkFlowOptions(`new ${new.target.name || 'Flow'}`, options);
+    checkFlowOptions(new.target, options);
     super(options);
     if (options.start !== undefined) this.#start = this.#graphNodeOf(options.start, 'The start');
   }
@@ -116,6 +126,11 @@ export class Flow<
   }
 
   /** @internal */
+  override get [optionShape](): OptionShape {
+    return { start: 'any', name: 'string' };
+  }
+
+  /** @internal */
   override get [kind](): 'node' | 'flow' {
     return 'flow';
   }
@@ -161,12 +176,16 @@ export class Flow<
   }
 }
 
-/** @throws TypeError for an option of another type, or a node in place of the options. */
-export function checkFlowOptions(call: string, options: { readonly start?: unknown }): void {
+/** @throws TypeError for an option that is unknown or of another type, or a node in place of the options. */
+export function checkFlowOptions(
+  flowClass: { readonly name: string; readonly prototype: { readonly [optionShape]: OptionShape } },
+  options: { readonly start?: unknown },
+): void {
+  const call = `new ${flowClass.name || 'Flow'}`;
   if (options instanceof BaseNode) {
     throw new TypeError('A flow takes its first node as an option: new Flow({ start: node }).');
   }
-  checkOptions(call, options, FLOW_OPTIONS);
+  checkOptions(call, options, flowClass.prototype[optionShape], { hasOthers: () => hasOwnOptions(flowClass) });
   const { start } = options;
   if (start === undefined || start instanceof BaseNode) return;
   throw new TypeError(`The option start of ${call} must be a Node or a Flow, not ${kindOf(start)}.`);

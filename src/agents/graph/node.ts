@@ -6,7 +6,7 @@ import type { ExecContext, NodeContext } from '../run/execContext.ts';
 import type { Pause } from '../run/pause.ts';
 import type { RunOptions } from '../run/runOptions.ts';
 import { startRun } from './startRun.ts';
-import { canPause, execute, type Frame, kind } from './unit.ts';
+import { canPause, execute, type Frame, hasOwnOptions, kind, optionShape } from './unit.ts';
 import type { ObservedVisit } from '../run/observedVisit.ts';
 import type { ExecCall } from '../records/recording.ts';
 
@@ -20,8 +20,6 @@ export interface NodeOptions {
   /** The name in traces and checkpoints; the class's name if absent. */
   readonly name?: string;
 }
-
-const NODE_OPTIONS: OptionShape = { maxRetries: 'any', wait: 'number', timeout: 'number', name: 'string' };
 
 declare const sharedType: unique symbol;
 
@@ -55,7 +53,9 @@ export abstract class BaseNode<
   readonly name: string;
 
   constructor(options: { readonly name?: string } = {}) {
-    checkOptions(`new ${this.constructor.name || 'Node'}`, options, NODE_OPTIONS);
+    checkOptions(`new ${this.constructor.name || 'Node'}`, options, this[optionShape], {
+      hasOthers: () => hasOwnOptions(this.constructor),
+    });
     this.name = options.name ?? (this.constructor.name || 'Node');
   }
 
@@ -87,6 +87,11 @@ export abstract class BaseNode<
   run(shared: S, options?: RunOptions): Promise<A>;
   run(shared: S, options: RunOptions = {}): Promise<unknown> {
     return startRun(this, shared, options);
+  }
+
+  /** @internal */
+  get [optionShape](): OptionShape {
+    return { name: 'string' };
   }
 
   /** @internal */
@@ -131,6 +136,11 @@ export class Node<S = unknown, P = unknown, E = unknown, A extends string | void
     this.maxRetries = maxRetries;
     this.wait = wait;
     this.timeout = timeout;
+  }
+
+  /** @internal */
+  override get [optionShape](): OptionShape {
+    return { maxRetries: 'any', wait: 'number', timeout: 'number', name: 'string' };
   }
 
   /** Called with the last error after all attempts failed; returns a substitute result. Throws that error by default. */

@@ -1,12 +1,12 @@
 import { AppError, messageOf } from '../../core/errors.ts';
-import { checkOptions } from '../schema/optionShape.ts';
+import type { OptionShape } from '../schema/optionShape.ts';
 import { concurrencyOf } from './concurrency.ts';
 import type { NodeContext } from '../run/execContext.ts';
 import type { Pause } from '../run/pause.ts';
 import { refuseNesting, type NodeFor } from './flow.ts';
 import { walkLanes } from './laneGroup.ts';
 import { BaseNode } from './node.ts';
-import { execute, type Frame, GraphNode, graphNodes, kind } from './unit.ts';
+import { execute, type Frame, GraphNode, graphNodes, kind, optionShape } from './unit.ts';
 
 export interface ParallelFlowOptions<S, N extends string> {
   /** The branches by their names: nodes or flows. */
@@ -36,7 +36,6 @@ export abstract class ParallelFlow<
    */
   constructor(options: ParallelFlowOptions<S, N>) {
     super(options);
-    checkOptions(`new ${this.constructor.name}`, options, { branches: 'object' });
     const { branches } = options;
     this.concurrency = concurrencyOf(this, options, Number.POSITIVE_INFINITY);
     this.#names = namesOf(branches ?? {});
@@ -70,6 +69,11 @@ export abstract class ParallelFlow<
     context: NodeContext,
   ): A | Pause | Promise<A | Pause> {
     return this.merge(shared, branches, context);
+  }
+
+  /** @internal */
+  override get [optionShape](): OptionShape {
+    return { branches: 'object', concurrency: 'number', name: 'string' };
   }
 
   /** @internal */

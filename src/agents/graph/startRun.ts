@@ -22,7 +22,7 @@ export function startRun(unit: Unit, shared: unknown, options: RunOptions): Prom
 function begin(unit: Unit, shared: unknown, options: RunOptions, telemetry: Telemetry | undefined): Promise<unknown> {
   let hosted: HostedRun | undefined;
   try {
-    checkOptions('run', options, RUN_OPTIONS, unit.name);
+    checkOptions('run', options, RUN_OPTIONS, unit);
     const outer = scopes.getStore();
     const hostedOptions = withSignal(options, eitherSignal(options.signal, outer?.signal));
     hosted = runHost()?.begin({ unit, name: unit.name, shared, options: hostedOptions, isInner: outer !== undefined });

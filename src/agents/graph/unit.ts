@@ -17,6 +17,19 @@ export const kind: unique symbol = Symbol('farwharf.kind');
 /** Whether the node has an `answer`, so that it can pause. */
 export const canPause: unique symbol = Symbol('farwharf.canPause');
 
+/** The options of the constructor of a class. */
+export const optionShape: unique symbol = Symbol('farwharf.optionShape');
+
+/** Whether a class below those of this library has a constructor, which may have options of its own and pass all of them on. */
+export function hasOwnOptions(unitClass: object): boolean {
+  for (let at: unknown = unitClass; typeof at === 'function'; at = Object.getPrototypeOf(at)) {
+    const prototype: unknown = at.prototype;
+    if (typeof prototype !== 'object' || prototype === null || Object.hasOwn(prototype, optionShape)) return false;
+    if (/\bconstructor\s*\(/.test(String(at))) return true;
+  }
+  return false;
+}
+
 /** The nodes in the graph of a flow. In the symbol registry, because a file may bring its own copy of this library. */
 export const graphNodes: unique symbol = Symbol.for('farwharf.graphNodes.1');
 

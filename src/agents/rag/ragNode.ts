@@ -1,6 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import { Node } from '../graph/node.ts';
-import { checkOptions, type OptionShape, requireWholeNumber } from '../schema/optionShape.ts';
+import { optionShape } from '../graph/unit.ts';
+import { type OptionShape, requireWholeNumber } from '../schema/optionShape.ts';
 import type { RagIndex } from './ragIndex.ts';
 import type { RAGNodeOptions, RetrievedChunk } from './ragOptions.ts';
 
@@ -43,7 +44,6 @@ export class RAGNode<S extends object = object> extends Node<S, Query, readonly 
    */
   constructor(options: RAGNodeOptions = {}) {
     super(options);
-    checkOptions(`new ${this.constructor.name}`, options, RAG_OPTIONS);
     const { topK = 5, chunkMode = 'smart', sources = [] } = options;
     requireWholeNumber(`topK of "${this.name}"`, topK);
     if (!CHUNK_MODES.includes(chunkMode)) {
@@ -57,6 +57,11 @@ export class RAGNode<S extends object = object> extends Node<S, Query, readonly 
     this.#ready = this.#index.then(() => undefined);
     this.#ready.catch(() => {}); // reported by the run that needs it
     for (const source of typeof sources === 'string' ? [sources] : sources) this.addSource(source);
+  }
+
+  /** @internal */
+  override get [optionShape](): OptionShape {
+    return { ...RAG_OPTIONS, ...super[optionShape] };
   }
 
   /** Resolves when all sources added so far are indexed; rejects with the error of the first that could not be read. */

@@ -23,7 +23,7 @@ export interface Pause extends PauseRequest {
  * with its checkpoint and an `input` calls the node's `answer`.
  */
 export function pause(request: PauseRequest): Pause {
-  checkOptions('pause', request, { question: 'string', input: 'schema' });
+  checkOptions('pause', request, { question: 'string', choices: 'any', input: 'schema' });
   const { question, choices, input } = request;
   if (typeof question !== 'string' || question === '') {
     throw new TypeError('pause needs a question: pause({ question: "Publish it?" }).');

@@ -21,14 +21,19 @@ type OptionType =
   | 'string or function';
 
 /**
- * Checks the types of the options that are present. Unknown ones are ignored, because subclasses have their own, but not those that
- * are spelled almost like a known one.
+ * Checks the options that are present: an unknown one would otherwise have no effect and nobody would notice.
  *
  * @param call how messages name the call, such as `new Node`.
  * @param name that of the node it is called on, for messages too. Not part of `call`, which a run would compose each time.
- * @throws TypeError that names the option.
+ * @param hasOthers whether there can be options that the shape does not have. Asked only if there is one, unless it is a known one misspelt.
+ * @throws TypeError that names an option that is unknown or of another type.
  */
-export function checkOptions(call: string, options: object, shape: OptionShape, name?: string): void {
+export function checkOptions(
+  call: string,
+  options: object,
+  shape: OptionShape,
+  { name, hasOthers }: { readonly name?: string; readonly hasOthers?: () => boolean } = {},
+): void {
   if (!isObject(options)) {
     throw new TypeError(
       `${callOf(call, name)} takes its options as an object, not ${kindOf(options)}: { ${Object.keys(shape)[0]}: … }.`,
@@ -38,22 +43,26 @@ export function checkOptions(call: string, options: object, shape: OptionShape, 
     const value: unknown = Reflect.get(options, option);
     if (value === undefined) continue;
     const type = Object.hasOwn(shape, option) ? shape[option] : undefined;
-    if (type === undefined) refuseMisspelt(option, Object.keys(shape), callOf(call, name));
-    if (type === undefined || isOf(type, value)) continue;
+    if (type === undefined) {
+      const { isMisspelt, text } = adviceFor(option, Object.keys(shape));
+      if (!isMisspelt && hasOthers?.() === true) continue;
+      throw new TypeError(`${callOf(call, name)} has no option ${option}. ${text}`);
+    }
+    if (isOf(type, value)) continue;
     throw new TypeError(`The option ${option} of ${callOf(call, name)} must be ${NAMES[type]}, not ${kindOf(value)}.`);
   }
 }
 
-/** @throws TypeError for a name that differs from a known one by its case, by underscores, or by few letters for its length. */
-function refuseMisspelt(option: string, optionNames: readonly string[], call: string): void {
+/** Names the right option for one that differs by its case, by underscores, or by few letters for its length, or else all. */
+function adviceFor(option: string, optionNames: readonly string[]): { readonly isMisspelt: boolean; text: string } {
   const similarOption = optionNames.find((one) => {
     const [written, right] = [option, one].map((word) => word.replaceAll('_', '').toLowerCase());
     if (written === undefined || right === undefined) return false;
     const limit = mostDifferent(Math.min(written.length, right.length));
     return editDistance(written, right, limit) <= limit;
   });
-  if (similarOption !== undefined)
-    throw new TypeError(`${call} has no option ${option}. Did you mean ${similarOption}?`);
+  if (similarOption !== undefined) return { isMisspelt: true, text: `Did you mean ${similarOption}?` };
+  return { isMisspelt: false, text: `Its options: ${optionNames.join(', ')}.` };
 }
 
 /** Short words resemble others by chance: `date` and `name`. */

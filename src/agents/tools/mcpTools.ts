@@ -14,6 +14,7 @@ export async function mcpTools(server: McpServer): Promise<McpTools> {
     url: 'string',
     headers: 'object',
     env: 'object',
+    cwd: 'string',
   });
   if (!('command' in server) && !('url' in server)) throw new TypeError('mcpTools needs a command or a url.');
   const { connectMcp } = await import('./mcpConnection.ts');

@@ -3,7 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'node:test';
 import {
   AppError,
+  BatchFlow,
   BatchNode,
+  Flow,
+  LLMClient,
+  ParallelBatchFlow,
+  ParallelFlow,
+  pause,
   type ExecContext,
   Node,
   type NodeOptions,
@@ -370,7 +376,7 @@ test('options of a node that have another type are a TypeError that names the op
   assert.throws(() => new Named({ name: 7 }), { name: 'TypeError', message: /option name/ });
 });
 
-test('an option that is misspelt is a TypeError that names the right one, and options of subclasses are not', async () => {
+test('an option that is unknown is a TypeError that names it, and the right one if it is misspelt', async () => {
   // As a program in JavaScript may write it.
   const wrong = (options: object): object => options;
   const cases: readonly [object, string, string][] = [
@@ -389,8 +395,50 @@ test('an option that is misspelt is a TypeError that names the right one, and op
     message: 'run of "A" has no option maxVisit. Did you mean maxVisits?',
   });
   class Own extends Node {}
-  const own = { date: 1, size: 2, names: [], weight: 3, side: 'a', retry: 4, delay: 5, waits: 6, misspelt: undefined };
-  assert.equal(new Own(wrong({ ...own, maxRetries: 2, maxRetry: undefined })).maxRetries, 2);
+  class Extended extends Node {
+    readonly date: unknown;
+
+    constructor(options: NodeOptions & { readonly date?: number }) {
+      super(options);
+      this.date = options.date;
+    }
+  }
+  assert.equal(new Extended({ date: 1 }).date, 1); // a subclass with a constructor has options of its own
+  assert.throws(() => new Extended(wrong({ date: 1, maxRetry: 2 })), /Did you mean maxRetries\?/);
+  assert.equal(new Own(wrong({ maxRetries: 2, maxRetry: undefined, own: undefined })).maxRetries, 2);
+  const node = new Node();
+  class Join extends ParallelFlow {
+    override merge(): void {}
+  }
+  const unknown: readonly [string, () => unknown, string][] = [
+    ['new Own', () => new Own(wrong({ retries: 3 })), 'maxRetries, wait, timeout, name'],
+    ['new Node', () => new Node(wrong({ concurrency: 3 })), 'maxRetries, wait, timeout, name'],
+    [
+      'new ParallelBatchNode',
+      () => new ParallelBatchNode(wrong({ limit: 3 })),
+      'maxRetries, wait, timeout, name, concurrency',
+    ],
+    ['new Flow', () => new Flow(wrong({ nodes: 3 })), 'start, name'],
+    ['new BatchFlow', () => new BatchFlow({ ...wrong({ items: 3 }) }), 'start, name'],
+    ['new ParallelBatchFlow', () => new ParallelBatchFlow(wrong({ lanes: 3 })), 'start, name, concurrency'],
+    ['new Join', () => new Join({ branches: { node }, ...wrong({ start: node }) }), 'branches, concurrency, name'],
+    ['new LLMClient', () => new LLMClient(wrong({ headers: {} })), ''],
+    ['pause', () => pause({ question: 'Really?', ...wrong({ answer: 'yes' }) }), 'question, choices, input'],
+  ];
+  for (const [call, make, options] of unknown) {
+    assert.throws(
+      make,
+      (error: Error) =>
+        error.name === 'TypeError' &&
+        error.message.startsWith(`${call} has no option `) &&
+        error.message.includes(`Its options: ${options}`),
+      call,
+    );
+  }
+  await assert.rejects(
+    node.run({}, wrong({ recursionLimit: 3 })),
+    /run of "Node" has no option recursionLimit\. Its options: signal, /,
+  );
 });
 
 test('a value that cannot be converted to text is thrown as it is, in a traced run too', async () => {

@@ -55,8 +55,8 @@ test('a refusal is an error of its own, streamed or not', async (t) => {
   const pieces = ['I cannot ', 'help with that.'].map((refusal) =>
     JSON.stringify({ choices: [{ index: 0, delta: { refusal }, finish_reason: null }] }),
   );
-  const stream = await chatServer(t, streamed([...pieces, '[DONE]']));
-  await assert.rejects(Array.fromAsync(new LLMClient({ ...stream, model: 'm' }).askStream('x')), isRefusal);
+  const { baseUrl: streamUrl } = await chatServer(t, streamed([...pieces, '[DONE]']));
+  await assert.rejects(Array.fromAsync(new LLMClient({ baseUrl: streamUrl, model: 'm' }).askStream('x')), isRefusal);
 });
 
 test('an option of the wrong type is a TypeError that names it', async () => {

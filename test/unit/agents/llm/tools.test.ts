@@ -9,6 +9,7 @@ import {
   Node,
   Recording,
   tool,
+  ToolLimitError,
   ToolNode,
   type ToolRun,
   type TraceEvent,
@@ -119,13 +120,72 @@ test('only true approves a call: every other result, and an error, refuses it', 
   assert.deepEqual((await oneCall(t, 'add', '{"a":1}', { approve: () => true })).steps[0]?.output, { sum: 2 });
 });
 
-test('a model that never stops calling tools is stopped after maxSteps', async (t) => {
+test('a model that never stops calling tools is stopped after maxSteps replies, and the error loses nothing', async (t) => {
   ran.length = 0;
-  const { llm } = await client(t, toolCalls(['add', '{"a":1}']));
-  await assert.rejects(llm.runTools(ask, [add], { maxSteps: 3 }), { code: 'limit', message: /more than 3 times/ });
-  assert.equal(ran.length, 3);
-  await assert.rejects(llm.runTools(ask, [add]), /more than 10 times/);
+  const { llm, requests } = await client(t, toolCalls(['add', '{"a":1}'], ['add', '{"a":2}']));
+  await assert.rejects(llm.runTools(ask, [add], { maxSteps: 3 }), (error) => {
+    assert.ok(error instanceof ToolLimitError);
+    assert.equal(error.code, 'limit');
+    assert.match(error.message, /after 3 replies \(last: add\)/);
+    assert.deepEqual(
+      error.steps.map(({ output }) => output),
+      [1, 2, 1, 2, 1, 2].map((a) => ({ sum: a + 1 })),
+    );
+    const roles = error.messages.map(({ role }) => role);
+    assert.deepEqual(roles, ['user', ...Array.from({ length: 3 }, () => ['assistant', 'tool', 'tool']).flat()]);
+    return true;
+  });
+  assert.equal(ran.length, 6);
+  assert.equal(requests.length, 3);
+  await assert.rejects(llm.runTools(ask, [add]), /after 10 replies/);
   await assert.rejects(llm.runTools(ask, [add], { maxSteps: 0 }), RangeError);
+  await assert.rejects(llm.runTools(ask, [add], { parallel: 0 }), RangeError);
+  await assert.rejects(llm.runTools(ask, [add], { schema: z.string() } as never), {
+    name: 'TypeError',
+    message: /^runTools has no option schema\. Its options: params, retries, timeout, signal, toolChoice, maxSteps, /,
+  });
+});
+
+test('the calls of one reply run at once, up to a limit, and are approved one at a time', {
+  timeout: GUARD_MS,
+}, async (t) => {
+  const [most, asked] = [
+    { running: 0, asking: 0 },
+    { running: 0, asking: 0 },
+  ];
+  const release = Array.from({ length: 6 }, () => Promise.withResolvers<void>());
+  const wait = tool({
+    name: 'wait',
+    description: 'Waits for the calls after it.',
+    input: z.object({ n: z.number() }),
+    async run({ n }) {
+      asked.running += 1;
+      most.running = Math.max(most.running, asked.running);
+      if (n % 3 === 2) for (const each of release.slice(n - 2, n + 1)) each.resolve();
+      await release[n]?.promise;
+      asked.running -= 1;
+      return n;
+    },
+  });
+  const approve = async (): Promise<boolean> => {
+    asked.asking += 1;
+    most.asking = Math.max(most.asking, asked.asking);
+    await new Promise(setImmediate);
+    asked.asking -= 1;
+    return true;
+  };
+  const calls = Array.from({ length: 6 }, (_, n) => ['wait', `{"n":${n}}`] as const);
+  const { llm } = await client(t, toolCalls(...calls), reply('Done.'));
+  const { steps, messages } = await llm.runTools(ask, [wait], { parallel: 3, approve });
+  assert.deepEqual(
+    steps.map(({ output }) => output),
+    [0, 1, 2, 3, 4, 5],
+  );
+  assert.deepEqual(
+    messages.flatMap(({ role, content }) => (role === 'tool' ? [content] : [])),
+    ['0', '1', '2', '3', '4', '5'],
+  );
+  assert.deepEqual(most, { running: 3, asking: 1 });
 });
 
 test('an abort ends a tool, and a spent budget is not hidden from the run', async (t) => {
@@ -229,7 +289,8 @@ test('a definition of a tool that could not run is refused', () => {
 test('a node with tools needs a client and a list of tools', () => {
   const client = new LLMClient({ baseUrl: 'http://localhost:9/v1' });
   for (const [options, message] of [
-    [undefined, 'new ToolNode takes its options as an object, not undefined: { client: … }.'],
+    [undefined, 'The option client of new ToolNode must be an LLMClient.'],
+    [7, 'new ToolNode takes its options as an object, not the number 7: { client: … }.'],
     [{ tools: [] }, 'The option client of new ToolNode must be an LLMClient.'],
     [{ client: 5, tools: [] }, 'The option client of new ToolNode must be an object, not the number 5.'],
     [{ client }, 'The tools of new ToolNode must be an array of what tool() returns.'],
