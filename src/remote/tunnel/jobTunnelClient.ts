@@ -8,6 +8,19 @@ import { printableLine } from '../../core/text/printable.ts';
 import type { HttpResponse } from '../http/exchange.ts';
 import { NetworkError, RemoteError } from '../http/remoteErrors.ts';
 import {
+  type JobBytes,
+  type JobFileRead,
+  requestArchive,
+  requestConnection,
+  requestEntries,
+  requestFile,
+  requestPorts,
+  requestWrite,
+  type TunnelChannels,
+} from './channelRequests.ts';
+import type { JobArchiveEnd, JobFile } from './fileChannels.ts';
+import type { JobPort } from './portChannels.ts';
+import {
   type CommandRequest,
   type CommandSignal,
   type ExecHeader,
@@ -23,6 +36,7 @@ import {
 } from './tunnelProtocol.ts';
 
 const MAX_REASON = 200;
+const MOST_LISTED = 10_000;
 
 /** How a command in a job ended. */
 export interface CommandEnd {
@@ -45,6 +59,10 @@ export interface RunningCommand {
   readonly ended: Promise<CommandEnd>;
 }
 
+interface RequestSignal {
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** What carries a tunnel. */
 interface TunnelConnection {
   readonly stream: Duplex;
@@ -57,6 +75,11 @@ interface TunnelConnection {
 export class JobTunnelClient implements Disposable {
   readonly #connection: TunnelConnection;
   readonly #channels: Multiplexer;
+  readonly #opener: TunnelChannels = {
+    open: () => this.#channels.open(),
+    openStream: () => this.#openStream(),
+    lost: () => (this.#channels.isClosed ? this.#connection.closed : undefined),
+  };
   #streams = 0;
 
   constructor(connection: TunnelConnection) {
@@ -96,6 +119,84 @@ export class JobTunnelClient implements Disposable {
       resize: (size) => ask({ type: 'resize', ...size }),
       ended,
     };
+  }
+
+  /**
+   * The entries of a folder of the job, unordered. Paths are relative to the job's folder, with `/`; empty for that folder itself. They come
+   * from the job: names can contain anything but `/` and NUL, but no path leads out of the folder that was asked for.
+   *
+   * @param options.limit the most entries to list; 10,000 by default.
+   * @throws AppError `missing`, `refused` (out of the job's folder), `permission`; why the tunnel ended.
+   */
+  async list(
+    path: string,
+    { limit = MOST_LISTED, signal }: RequestSignal & { readonly limit?: number } = {},
+  ): Promise<{ readonly entries: readonly JobFile[]; readonly isComplete: boolean }> {
+    const entries: JobFile[] = [];
+    for await (const some of requestEntries(this.#opener, { type: 'list', path, isDeep: false }, signal)) {
+      entries.push(...some);
+      if (entries.length > limit) return { entries: entries.slice(0, limit), isComplete: false };
+    }
+    return { entries, isComplete: true };
+  }
+
+  /** The same for all that is in a folder, some at a time, as fast as the caller takes them. */
+  walk(path: string, { signal }: RequestSignal = {}): AsyncGenerator<readonly JobFile[], void> {
+    return requestEntries(this.#opener, { type: 'list', path, isDeep: true }, signal);
+  }
+
+  /** One entry of the job's folder. @throws as `list`. */
+  async stat(path: string, { signal }: RequestSignal = {}): Promise<JobFile> {
+    for await (const [file] of requestEntries(this.#opener, { type: 'stat', path }, signal)) if (file) return file;
+    throw new AppError('missing', `${printableLine(path)} does not exist in the job.`);
+  }
+
+  /**
+   * Opens a file of the job for reading, from a byte up to another one or the file's end. It is read as it is while the job writes it: as
+   * many bytes as it had when it was opened.
+   *
+   * @throws as `list`.
+   */
+  read(
+    path: string,
+    { offset = 0, length, signal }: RequestSignal & { readonly offset?: number; readonly length?: number } = {},
+  ): Promise<JobFileRead> {
+    return requestFile(this.#opener, { path, offset, length }, signal);
+  }
+
+  /** A tar stream of the files in a folder of the job, with paths relative to it. Links and special files are left out. */
+  archive(path: string, { signal }: RequestSignal = {}): JobBytes<JobArchiveEnd> {
+    return requestArchive(this.#opener, path, signal);
+  }
+
+  /**
+   * Writes a file of the job: it is replaced at once when all of its bytes have arrived, so that the job never reads a part of it.
+   *
+   * @returns the file as it is then.
+   * @throws as `list`; AppError `no-space`.
+   */
+  write(path: string, bytes: Uint8Array, { signal }: RequestSignal = {}): Promise<JobFile> {
+    return requestWrite(this.#opener, { path, bytes }, signal);
+  }
+
+  /** The TCP ports on which the job accepts connections from its own machine. @throws AppError `refused` where they cannot be found. */
+  async ports({ signal }: RequestSignal = {}): Promise<readonly JobPort[]> {
+    for await (const ports of requestPorts(this.#opener, false, signal)) return ports;
+    return [];
+  }
+
+  /** The same now, and after each change until the caller leaves the loop. @throws why the tunnel ended. */
+  watchPorts({ signal }: RequestSignal = {}): AsyncGenerator<readonly JobPort[], void> {
+    return requestPorts(this.#opener, true, signal);
+  }
+
+  /**
+   * A connection to a port on which the job listens, with half-close. The signal ends the wait for it, and not the connection.
+   *
+   * @throws AppError `missing` if nothing of the job listens there, `refused`, `limit` if too many are open; why the tunnel ended.
+   */
+  connect(port: number, { signal }: RequestSignal = {}): Promise<Duplex> {
+    return requestConnection(this.#opener, port, signal);
   }
 
   /** Ends the tunnel, and with it what runs through it. */

@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { fieldOf, numberField, textField, tryParseJson } from '../../core/jsonFields.ts';
 import type { MultiplexerOptions } from '../../core/network/multiplexer.ts';
+import { type FileEvent, type FileHeader, parseFileHeader } from './fileChannels.ts';
+import { parsePortHeader, type PortEvent, type PortHeader } from './portChannels.ts';
 
 /** The feature of a service that lets clients into running jobs, in `features` of `GET /v1/me`. */
 export const CONNECT_FEATURE = 'connect';
@@ -39,10 +41,12 @@ export interface TerminalSize {
 
 /** The first line of a channel. */
 export type ChannelHeader =
-  /** The bytes of a standard stream of a command, which names the channel by its ID. */
+  /** Bytes for another channel, which names this one by its ID: those of a standard stream of a command, or of a file. */
   | { readonly type: 'stream'; readonly id: string }
   /** A command. Its channel then carries `CommandRequest`s and `CommandEvent`s, each a line of JSON. */
-  | ExecHeader;
+  | ExecHeader
+  | FileHeader
+  | PortHeader;
 
 export interface ExecHeader {
   readonly type: 'exec';
@@ -102,7 +106,7 @@ async function untilReadable(stream: Readable): Promise<void> {
 }
 
 /** A line of JSON. */
-export function writeLine(value: ChannelHeader | CommandRequest | CommandEvent): string {
+export function writeLine(value: ChannelHeader | CommandRequest | CommandEvent | FileEvent | PortEvent): string {
   return `${JSON.stringify(value)}\n`;
 }
 
@@ -114,6 +118,8 @@ export function parseHeader(line: string): ChannelHeader | undefined {
     const id = shortText(value, 'id');
     return id === undefined ? undefined : { type, id };
   }
+  const other = parseFileHeader(value) ?? parsePortHeader(value);
+  if (other !== undefined) return other;
   const command = wordsOf(fieldOf(value, 'command'));
   const [stdin, stdout, stderr] = [shortText(value, 'stdin'), shortText(value, 'stdout'), shortText(value, 'stderr')];
   if (type !== 'exec' || command === undefined || stdin === undefined || stdout === undefined) return undefined;

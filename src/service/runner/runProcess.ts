@@ -18,6 +18,7 @@ import { JOB_ID_VARIABLE, jobProcessTag } from '../jobFiles/jobProcessTag.ts';
 import type { OutputLog } from './output/outputLog.ts';
 import type { ContainedProgram } from './program/containerCall.ts';
 import { assertStarts } from './program/programFile.ts';
+import { markedProcesses } from './usage/jobProcesses.ts';
 import type { JobTunnel } from './tunnel/jobTunnel.ts';
 import { withWaiter } from './tunnel/sandboxWaiter.ts';
 import { kernelsVerdict, untilOverLimit } from './resourceWatch.ts';
@@ -187,9 +188,12 @@ function openTunnelOf(
 ): AsyncDisposable {
   const setUp = { folder, variables };
   if (sandbox !== undefined) return tunnel.openInside(setUp, child);
-  return tunnel.openBeside(setUp, (file, args, options) => {
-    const [program, ...rest] = restrained([file, ...args], jobId, confinement);
-    return startRestrained(confinement, () => spawn(program, rest, { ...options, windowsHide: true }));
+  return tunnel.openBeside(setUp, {
+    spawn: (file, args, options) => {
+      const [program, ...rest] = restrained([file, ...args], jobId, confinement);
+      return startRestrained(confinement, () => spawn(program, rest, { ...options, windowsHide: true }));
+    },
+    processes: () => markedProcesses(child.pid, jobProcessTag(jobId)),
   });
 }
 

@@ -15,6 +15,8 @@ export function refused(what: string): AppError {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
+const ESCAPED_BYTE = /^[\udc80-\udcff]$/;
+
 /** Decodes a name. In one that is not valid UTF-8, each byte above 127 becomes a lone surrogate, U+DC00 plus the byte, as in PEP 383. */
 export function decodeName(bytes: Uint8Array): string {
   try {
@@ -24,6 +26,15 @@ export function decodeName(bytes: Uint8Array): string {
       .toString('latin1')
       .replace(/[\u0080-\u00ff]/g, (byte) => String.fromCharCode(0xdc00 + byte.charCodeAt(0)));
   }
+}
+
+/** The name that `decodeName` returns, for calls of the system: its bytes if it is not valid UTF-8. */
+export function encodeName(name: string): string | Buffer {
+  if (name.isWellFormed()) return name;
+  const parts = Array.from(name, (unit) =>
+    ESCAPED_BYTE.test(unit) ? Buffer.of(unit.charCodeAt(0) - 0xdc00) : Buffer.from(unit),
+  );
+  return Buffer.concat(parts);
 }
 
 /** The bytes of a field up to its first NUL. */

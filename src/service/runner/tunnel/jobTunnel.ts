@@ -5,9 +5,8 @@ import { Multiplexer } from '../../../core/network/multiplexer.ts';
 import { TUNNEL_CHANNELS } from '../../../remote/tunnel/tunnelProtocol.ts';
 import { openEntrance } from '../../jobFiles/jobEntrance.ts';
 import type { JobFolder } from '../../jobFiles/jobFolder.ts';
-import type { CommandPlace } from './runCommand.ts';
 import { startLine, TUNNEL_FD, type TunnelSetUp } from './sandboxWaiter.ts';
-import { serveTunnel } from './serveTunnel.ts';
+import { serveTunnel, type TunnelPlace } from './serveTunnel.ts';
 
 /** Lets the clients of the service into the job while its program runs. */
 export class JobTunnel {
@@ -29,10 +28,11 @@ export class JobTunnel {
    *
    * @returns what shuts them out, and ends what they have started.
    */
-  openBeside(setUp: TunnelSetUp, spawn: CommandPlace['spawn']): AsyncDisposable {
+  openBeside(setUp: TunnelSetUp, { spawn, processes }: Pick<TunnelPlace, 'spawn' | 'processes'>): AsyncDisposable {
     const served = new Set<Promise<void>>();
-    const place: CommandPlace = {
+    const place: TunnelPlace = {
       ...setUp,
+      processes,
       spawn: (...call) => {
         const child = spawn(...call);
         const { pid } = child;

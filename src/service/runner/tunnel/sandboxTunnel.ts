@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 import { parseOwnJson } from '../../../core/jsonFields.ts';
+import { processIds } from '../../../core/processes/procfs.ts';
 import { Multiplexer } from '../../../core/network/multiplexer.ts';
 import { readLine, TUNNEL_CHANNELS } from '../../../remote/tunnel/tunnelProtocol.ts';
 import { TUNNEL_FD, type TunnelSetUp } from './sandboxWaiter.ts';
@@ -12,5 +13,5 @@ const runner = new Socket({ fd: TUNNEL_FD, readable: true, writable: true });
 const setUp = parseOwnJson<TunnelSetUp>((await readLine(runner)) ?? '{}');
 void new Multiplexer(runner, runner, {
   windowBytes: TUNNEL_CHANNELS.windowBytes,
-  onChannel: (connection) => void serveTunnel(connection, { ...setUp, spawn }),
+  onChannel: (connection) => void serveTunnel(connection, { ...setUp, spawn, processes: processIds }),
 });

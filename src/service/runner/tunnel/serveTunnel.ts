@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { assertNever } from '../../../core/errors.ts';
 import { Multiplexer } from '../../../core/network/multiplexer.ts';
 import {
   type ExecHeader,
@@ -8,6 +9,8 @@ import {
   writeLine,
 } from '../../../remote/tunnel/tunnelProtocol.ts';
 import { type CommandPlace, type CommandStreams, runCommand } from './runCommand.ts';
+import { serveFiles } from './serveFiles.ts';
+import { type ProcessesOfJob, servePorts } from './servePorts.ts';
 
 const BAD_REQUEST = {
   type: 'failed',
@@ -15,12 +18,17 @@ const BAD_REQUEST = {
   message: 'The job’s side of the tunnel does not understand this request. Its version may be another one.',
 } as const;
 
+/** What a tunnel leads to. */
+export interface TunnelPlace extends CommandPlace {
+  readonly processes: ProcessesOfJob;
+}
+
 /**
  * Serves one client of a job over its connection, until that ends, which ends all that the client has started.
  *
  * @returns resolves once nothing of it is left.
  */
-export async function serveTunnel(connection: Duplex, place: CommandPlace): Promise<void> {
+export async function serveTunnel(connection: Duplex, place: TunnelPlace): Promise<void> {
   const closed = Promise.withResolvers<void>();
   const streams = new Map<string, Duplex>();
   const commands = new Set<Promise<void>>();
@@ -41,27 +49,53 @@ export async function serveTunnel(connection: Duplex, place: CommandPlace): Prom
         channel.once('close', () => streams.delete(header.id));
         return;
       }
-      const own = header?.type === 'exec' ? takeStreams(header) : undefined;
-      if (header?.type !== 'exec' || own === undefined) {
-        channel.end(writeLine(BAD_REQUEST));
-        return;
+      switch (header?.type) {
+        case 'exec':
+          return await run(channel, header);
+        case 'list':
+        case 'stat':
+        case 'read':
+        case 'archive':
+        case 'write': {
+          const stream = 'stream' in header ? takeStream(header.stream) : undefined;
+          return await serveFiles(channel, header, { folder: place.folder, stream });
+        }
+        case 'ports':
+        case 'connect':
+          return await servePorts(channel, header, place.processes);
+        case 'stream':
+        case undefined:
+          channel.end(writeLine(BAD_REQUEST));
+          return;
+        default:
+          assertNever(header);
       }
-      const command = runCommand(channel, header, own, place).finally(() => commands.delete(command));
-      commands.add(command);
-      await command;
     } catch {
       channel.destroy(); // the connection was lost, or the line is too long
     }
   }
 
+  async function run(channel: Duplex, header: ExecHeader): Promise<void> {
+    const own = takeStreams(header);
+    if (own === undefined) {
+      channel.end(writeLine(BAD_REQUEST));
+      return;
+    }
+    const command = runCommand(channel, header, own, place).finally(() => commands.delete(command));
+    commands.add(command);
+    await command;
+  }
+
+  function takeStream(id: string): Duplex | undefined {
+    const stream = streams.get(id);
+    streams.delete(id);
+    return stream;
+  }
+
   /** The streams that a command names, which the client has opened before. */
   function takeStreams({ stdin, stdout, stderr }: ExecHeader): CommandStreams | undefined {
-    const take = (id: string): Duplex | undefined => {
-      const stream = streams.get(id);
-      streams.delete(id);
-      return stream;
-    };
-    const own = { stdin: take(stdin), stdout: take(stdout), stderr: stderr === undefined ? undefined : take(stderr) };
+    const [input, output] = [takeStream(stdin), takeStream(stdout)];
+    const own = { stdin: input, stdout: output, stderr: stderr === undefined ? undefined : takeStream(stderr) };
     if (own.stdin === undefined || own.stdout === undefined) return undefined;
     if (stderr !== undefined && own.stderr === undefined) return undefined;
     return { stdin: own.stdin, stdout: own.stdout, stderr: own.stderr };

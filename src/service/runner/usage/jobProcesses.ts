@@ -1,6 +1,7 @@
 // Reads what the processes of a job use from Linux's /proc: proc(5).
 import { readdirSync, statfsSync, statSync } from 'node:fs';
-import { processIds, readText } from '../../../core/processes/procfs.ts';
+import { lockLimitOf, newLockLimit } from '../../../core/processes/lockLimit.ts';
+import { environmentOf, processIds, readText } from '../../../core/processes/procfs.ts';
 
 // statfs(2)
 const TMPFS = 0x01021994;
@@ -36,6 +37,22 @@ export function readProcesses(roots: readonly number[], maxProcesses: number): J
     waiting.push(...childrenOf(pid));
   }
   return { ids, threads, memory, largest };
+}
+
+/**
+ * IDs of the processes of a job without a sandbox: first those below its first one, then others with its mark, which take longer to find.
+ *
+ * @param mark `NAME=value`, which stands for the limit that the job's processes have; without one, it is in their environment.
+ */
+export function* markedProcesses(root: number | undefined, mark: string): Generator<number, void> {
+  const below = new Set(root === undefined ? [] : readProcesses([root], Infinity).ids);
+  yield* below;
+  const limit = newLockLimit(mark);
+  for (const pid of processIds()) {
+    if (below.has(pid)) continue;
+    const isOwn = limit === undefined ? environmentOf(pid)?.split('\0').includes(mark) : lockLimitOf(pid) === limit;
+    if (isOwn) yield pid;
+  }
 }
 
 /**
