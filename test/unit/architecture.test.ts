@@ -31,7 +31,7 @@ const FOLDERS: Record<string, string> = {
   library: '.',
   agents: 'schema tools records run graph llm chat rag .',
   machines: 'ssh install .',
-  jobs: 'service signIn ledger archives source selection batch contents log notebooks metrics plan send profiles sweeps submit results report failure agentTools',
+  jobs: 'service signIn ledger archives source selection batch contents log notebooks metrics plan send profiles sweeps submit results report failure debug agentTools',
   flows: `
     graph syntax interpreter reading editing language layout project migration
     run/protocol run/loading run/start run/history run/testing run/evals run/child`,

@@ -20,7 +20,7 @@ export interface SourceReference {
 // Longer lines are data rather than messages. The limits also bound the time that hostile output can take.
 const MAX_LINE = 2_000;
 const MAX_PATH = 512;
-const PYTHON_FRAME = /\bFile "([^"]+)", line (\d{1,7})/g;
+export const PYTHON_FRAME = /\bFile "([^"]+)", line (\d{1,7})/g;
 const JAVA_FRAME = /\bat ([\w$.]{1,200})\.[\w$<>]{1,100}\(([\w$]{1,100}\.(?:java|kt|scala|groovy)):(\d{1,7})\)/g;
 const COLON_POSITION = /:(\d{1,7})(?::(\d{1,7}))?(?![\d.])/g;
 const BRACKET_POSITION = /\((\d{1,7})(?:,(\d{1,7}))?\)(?=\s*:|$)/g;

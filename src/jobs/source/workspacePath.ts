@@ -18,13 +18,18 @@ const JAVA_FILE = /\.(?:java|kt|scala|groovy)$/;
  * than the one that was submitted, whose path no service reports, so leading folders are dropped one by one.
  */
 export function workspacePaths(printedPath: string): string[] {
-  if (FOREIGN.test(printedPath)) return [];
+  if (isForeign(printedPath)) return [];
   const path = withoutScheme(printedPath).replaceAll('\\', '/');
   const parts = path.split('/').filter((part) => part !== '' && part !== '.');
   if (parts.includes('..') || parts.length === 0 || parts.length > MAX_FOLDERS) return [];
   if (/^(?:\/|[A-Za-z]:)/.test(path)) return parts.map((_, index) => parts.slice(index).join('/'));
   const relative = parts.join('/');
   return JAVA_FILE.test(relative) ? JAVA_ROOTS.map((root) => root + relative) : [relative];
+}
+
+/** Whether a path is in a folder of packages or of the system, by its names alone. */
+export function isForeign(path: string): boolean {
+  return FOREIGN.test(path);
 }
 
 function withoutScheme(path: string): string {
