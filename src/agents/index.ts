@@ -33,4 +33,4 @@ export type { McpServer, McpTools } from './tools/mcpServer.ts';
 export { mcpTools } from './tools/mcpTools.ts';
 export { tool, type Tool, type ToolDefinition } from './tools/tool.ts';
 export { RAGNode } from './rag/ragNode.ts';
-export type { RAGNodeOptions, RetrievedChunk } from './rag/ragOptions.ts';
+export type { LeftOutSource, RAGDocument, RAGNodeOptions, RAGSource, RetrievedChunk } from './rag/ragOptions.ts';

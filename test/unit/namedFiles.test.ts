@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { readCheckpoint } from '../../src/agents/records/checkpoint.ts';
 import { Recording } from '../../src/agents/records/recording.ts';
-import { readDocuments } from '../../src/agents/rag/sources.ts';
+import { readRagSource } from '../../src/agents/rag/sources.ts';
 import { readProfiles } from '../../src/jobs/profiles/profileFile.ts';
 import { readPrivateFile } from '../../src/jobs/service/hostKey.ts';
 import { currentLine } from '../../src/jobs/source/currentLine.ts';
@@ -32,7 +32,7 @@ const DOORS: readonly (readonly [what: string, name: string, read: (path: string
   ['the model calls of a recording', 'calls.jsonl', async (path) => RecordedCompletions.read(path)],
   ['a checkpoint', 'checkpoint.json', readCheckpoint],
   ['a module that a flow imports', 'module.ts', async (path) => diskHost.read(path)],
-  ['a source of a retrieval index', 'notes.md', readDocuments],
+  ['a source of a retrieval index', 'notes.md', readRagSource],
   ['the profiles of a folder', 'farwharf.json', async (_, folder) => readProfiles(folder)],
   ['a list of packages', 'requirements.txt', async (_, folder) => readPackageFile(folder, 'requirements.txt')],
   [

@@ -3,8 +3,8 @@ import type { Chunk } from '../../retrieval/chunks/chunk.ts';
 import { chunkText } from '../../retrieval/chunks/chunkText.ts';
 import { type Hit, KeywordIndex } from '../../retrieval/keywordIndex.ts';
 import { openEmbedder } from './openEmbedder.ts';
-import type { RAGNodeOptions, RetrievedChunk } from './ragOptions.ts';
-import { readDocuments } from './sources.ts';
+import type { LeftOutSource, RAGNodeOptions, RAGSource, RetrievedChunk } from './ragOptions.ts';
+import { type Document, readRagSource } from './sources.ts';
 import { type Embedder, embedTexts, type KeyedText } from '../../retrieval/semantic/embedTexts.ts';
 import { textKey, VectorStore } from '../../retrieval/semantic/vectorStore.ts';
 import { AppError } from '../../core/errors.ts';
@@ -28,20 +28,26 @@ export class RagIndex {
 
   /** @throws AppError if `vectorIndex` is set and its embedder cannot be opened. */
   static async open(options: RAGNodeOptions): Promise<RagIndex> {
-    const { vectorIndex = false, chunkMode = 'smart' } = options;
+    const { embed, vectorIndex = embed !== undefined, chunkMode = 'smart' } = options;
     return new RagIndex(vectorIndex ? await openVectors(options) : new KeywordIndex(), chunkMode);
   }
 
-  /** @throws AppError that names the source. */
-  async addSource(source: string): Promise<void> {
+  /**
+   * @returns the files of a folder that were not read.
+   * @throws AppError that names the source.
+   */
+  async addSource(source: RAGSource): Promise<readonly LeftOutSource[]> {
     const chunks: Chunk[] = [];
-    for (const { text, source: name, page } of await readDocuments(source)) {
+    const { documents, leftOut } =
+      typeof source === 'string' ? await readRagSource(source) : { documents: [source as Document], leftOut: [] };
+    for (const { text, source: name, page } of documents) {
       for (const chunk of chunkText(text, name, this.#chunkMode)) {
         chunks.push(chunk);
         if (page !== undefined) this.#pages.set(chunk, page);
       }
     }
     await this.#ranking.add(chunks);
+    return leftOut;
   }
 
   async search(query: string, limit: number): Promise<readonly RetrievedChunk[]> {
@@ -57,11 +63,28 @@ export class RagIndex {
 async function openVectors(options: RAGNodeOptions): Promise<VectorRanking> {
   const { embeddingProvider: provider = 'local', embeddingModel: model, localModelPath, persistPath } = options;
   const { embeddingApiKey: apiKey, embeddingBaseUrl: baseUrl } = options;
+  if (options.embed !== undefined) return VectorRanking.open(ownEmbedder(options.embed, model), persistPath);
   // Beside this library, or in the project of the program that uses it. A bundle in CommonJS format has no own file name here.
   const here: string | undefined = import.meta.filename;
   const libraryFrom = [...(here === undefined ? [] : [here]), join(process.cwd(), 'package.json')];
   const embedder = await openEmbedder({ provider, model, apiKey, baseUrl, localModelPath, libraryFrom });
   return VectorRanking.open(embedder, persistPath);
+}
+
+/** @param model its name, of which stored vectors are. */
+function ownEmbedder(embed: NonNullable<RAGNodeOptions['embed']>, model = ''): Embedder {
+  return {
+    id: `own/${model}`,
+    async embed(texts, { signal } = {}) {
+      const vectors: readonly (Float32Array | readonly number[])[] = await embed(texts, { signal });
+      const count = Array.isArray(vectors) ? vectors.length : 0;
+      if (count === texts.length) return vectors.map((vector) => Float32Array.from(vector));
+      throw new AppError(
+        'corrupt',
+        `embed must return one vector for each text: of ${texts.length}, it returned ${count}.`,
+      );
+    },
+  };
 }
 
 /**

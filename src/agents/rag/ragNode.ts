@@ -1,9 +1,10 @@
 import { AppError } from '../../core/errors.ts';
+import { fieldOf } from '../../core/jsonFields.ts';
 import { Node } from '../graph/node.ts';
 import { optionShape } from '../graph/unit.ts';
 import { type OptionShape, requireWholeNumber } from '../schema/optionShape.ts';
 import type { RagIndex } from './ragIndex.ts';
-import type { RAGNodeOptions, RetrievedChunk } from './ragOptions.ts';
+import type { LeftOutSource, RAGNodeOptions, RAGSource, RetrievedChunk } from './ragOptions.ts';
 
 interface Query {
   readonly query: string;
@@ -11,12 +12,14 @@ interface Query {
 }
 
 const RAG_OPTIONS: OptionShape = {
-  sources: 'string or list',
+  sources: 'any',
   queryKey: 'string',
   contextKey: 'string',
   chunksKey: 'string',
+  leftOutKey: 'string',
   nextAction: 'string',
   vectorIndex: 'boolean',
+  embed: 'function',
   embeddingProvider: 'string',
   embeddingModel: 'string',
   embeddingApiKey: 'string',
@@ -27,15 +30,18 @@ const RAG_OPTIONS: OptionShape = {
   topK: 'number',
 };
 
+const MAX_WARNED = 5;
 const CHUNK_MODES: readonly string[] = ['smart', 'paragraphs', 'sentences', 'fixed'];
 
 /**
- * Retrieves the chunks of its sources that answer `shared[queryKey]`: writes them to `shared[chunksKey]` and their text to
- * `shared[contextKey]`. An empty query returns no chunks.
+ * Retrieves the chunks of its sources that answer `shared[queryKey]`: writes them to `shared[chunksKey]`, and their text, each with its
+ * number and source for citations, to `shared[contextKey]`. An empty query returns no chunks. Files of folders that could not be read are in
+ * `shared[leftOutKey]`, and said once in a warning of the process.
  */
 export class RAGNode<S extends object = object> extends Node<S, Query, readonly RetrievedChunk[], string> {
   readonly #options: RAGNodeOptions;
   readonly #index: Promise<RagIndex>;
+  readonly #leftOut: LeftOutSource[] = [];
   #ready: Promise<void>;
 
   /**
@@ -52,11 +58,17 @@ export class RAGNode<S extends object = object> extends Node<S, Query, readonly 
         `chunkMode of "${this.name}" is "${chunkMode}"; choose one of ${CHUNK_MODES.join(', ')}.`,
       );
     }
+    const { embed, persistPath, embeddingModel } = options;
+    if (embed !== undefined && persistPath !== undefined && embeddingModel === undefined) {
+      throw new TypeError(
+        `"${this.name}" stores the vectors of embed, so embeddingModel must name its model: vectors of another one cannot be compared.`,
+      );
+    }
     this.#options = options;
     this.#index = import('./ragIndex.ts').then(({ RagIndex: Index }) => Index.open({ ...options, chunkMode }));
     this.#ready = this.#index.then(() => undefined);
     this.#ready.catch(() => {}); // reported by the run that needs it
-    for (const source of typeof sources === 'string' ? [sources] : sources) this.addSource(source);
+    for (const source of isList(sources) ? sources : [sources]) this.addSource(source);
   }
 
   /** @internal */
@@ -69,14 +81,22 @@ export class RAGNode<S extends object = object> extends Node<S, Query, readonly 
     return this.#ready;
   }
 
-  /** Indexes one more file, folder or address, after those added before. */
-  addSource(source: string): this {
-    if (typeof source !== 'string' || source === '') {
-      throw new TypeError(`A source of "${this.name}" must be the path of a file or a folder, or an address.`);
+  /** Indexes one more file, folder, address or text, after those added before. */
+  addSource(source: RAGSource): this {
+    if (!isSource(source)) {
+      throw new TypeError(
+        `A source of "${this.name}" must be the path of a file or a folder, an address, or a text: { source, text }.`,
+      );
     }
-    this.#ready = this.#ready.then(async () => (await this.#index).addSource(source));
+    this.#ready = this.#ready.then(() => this.#add(source));
     this.#ready.catch(() => {}); // reported by the run that needs it
     return this;
+  }
+
+  async #add(source: RAGSource): Promise<void> {
+    const leftOut = await (await this.#index).addSource(source);
+    if (leftOut.length > 0 && typeof source === 'string') warnOf(leftOut, source);
+    this.#leftOut.push(...leftOut);
   }
 
   override prep(shared: S): Query {
@@ -96,7 +116,31 @@ export class RAGNode<S extends object = object> extends Node<S, Query, readonly 
 
   override post(shared: S, _query: Query, chunks: readonly RetrievedChunk[]): string {
     Reflect.set(shared, this.#options.chunksKey ?? 'rag_chunks', chunks);
-    Reflect.set(shared, this.#options.contextKey ?? 'rag_context', chunks.map(({ text }) => text).join('\n\n'));
+    Reflect.set(shared, this.#options.contextKey ?? 'rag_context', chunks.map(cited).join('\n\n'));
+    if (this.#leftOut.length > 0) Reflect.set(shared, this.#options.leftOutKey ?? 'rag_left_out', [...this.#leftOut]);
     return this.#options.nextAction ?? 'default';
   }
+}
+
+/** A chunk for a model: `[2] docs/tides.md:10-24` and its text. */
+function cited({ text, source, page, startLine, endLine }: RetrievedChunk, index: number): string {
+  const place = page === undefined ? `${source}:${startLine}-${endLine}` : `${source}, page ${page}`;
+  return `[${index + 1}] ${place}\n${text}`;
+}
+
+function warnOf(leftOut: readonly LeftOutSource[], folder: string): void {
+  const shown = leftOut.slice(0, MAX_WARNED).map(({ reason }) => `\n  ${reason}`);
+  const more = leftOut.length > MAX_WARNED ? `\n  and ${leftOut.length - MAX_WARNED} more` : '';
+  process.emitWarning(`Not all files of ${folder} can be searched:${shown.join('')}${more}`, {
+    code: 'FARWHARF_LEFT_OUT',
+  });
+}
+
+function isList(sources: RAGSource | readonly RAGSource[]): sources is readonly RAGSource[] {
+  return Array.isArray(sources);
+}
+
+function isSource(source: unknown): source is RAGSource {
+  if (typeof source === 'string') return source !== '';
+  return ['source', 'text'].every((key) => typeof fieldOf(source, key) === 'string');
 }

@@ -8,12 +8,15 @@ import { readNamedBytes } from '../../core/files/namedFile.ts';
 import { selectFiles } from '../../workspace/select/selection.ts';
 import { decodeText, notebookText } from '../../retrieval/chunks/documentText.ts';
 import { isNotebook } from '../../retrieval/chunks/languages.ts';
+import { htmlText } from './htmlText.ts';
+import type { LeftOutSource } from './ragOptions.ts';
 import { readWebPage } from './webPage.ts';
 
 const MAX_FILE_BYTES = 20_000_000;
-// In a folder, larger files are data or generated, and would dominate the results.
-const MAX_FOLDER_FILE_BYTES = 1_000_000;
-const PDF = /\.pdf$/i;
+// Data would dominate the results of a folder.
+const MAX_DATA_BYTES = 1_000_000;
+const DATA = /\.(?:csv|tsv|jsonl?|ndjson|geojson|xml|svg|sql|log|map)$|\.min\.\w+$/i;
+const HTML = /\.x?html?$/i;
 // The runtime of a flow's job, recorded runs, and tests. They contain earlier questions and answers, which would fit every question best.
 const OF_FLOWS = /(?:^|\/)(?:\.farwharf|farwharf-flow)\/|\.flowtest\.json$/;
 const PDF_READER = 'unpdf';
@@ -27,16 +30,23 @@ export interface Document {
   readonly page?: number;
 }
 
+/** Files of a folder that were not read although they may have text, and why. */
+export interface ReadSource {
+  readonly documents: readonly Document[];
+  readonly leftOut: readonly LeftOutSource[];
+}
+
 type PdfReader = Pick<typeof Unpdf, 'getDocumentProxy' | 'extractText'>;
 
 /**
  * Reads a file, a folder or an http(s) address. A folder's files are those that submitting it would send: ignore rules
- * apply and secrets are left out; binary, broken and very large files in it are skipped, and what flows leave there.
+ * apply and secrets are left out; binary files in it are skipped, and what flows leave there.
  *
  * @throws AppError that names the source.
  */
-export async function readDocuments(source: string): Promise<readonly Document[]> {
-  if (/^https?:\/\//i.test(source)) return [{ source: withoutUserinfo(source), text: await readWebPage(source) }];
+export async function readRagSource(source: string): Promise<ReadSource> {
+  if (/^https?:\/\//i.test(source))
+    return allOf([{ source: withoutUserinfo(source), text: await readWebPage(source) }]);
   let isFolder: boolean;
   try {
     isFolder = (await stat(source)).isDirectory();
@@ -45,27 +55,32 @@ export async function readDocuments(source: string): Promise<readonly Document[]
   }
   if (isFolder) return readFolder(source);
   const documents = await toDocuments(basename(source), await readBytes(source, MAX_FILE_BYTES), source);
-  if (documents !== undefined) return documents;
+  if (documents !== undefined) return allOf(documents);
   throw new AppError(
     'bad-input',
     `The source ${source} is a binary file; only text can be indexed. Convert it to text first.`,
   );
 }
 
-async function readFolder(folder: string): Promise<Document[]> {
+function allOf(documents: readonly Document[]): ReadSource {
+  return { documents, leftOut: [] };
+}
+
+async function readFolder(folder: string): Promise<ReadSource> {
   const { files } = await selectFiles(folder, { isTrusted: false, maxFileBytes: MAX_FILE_BYTES });
   const documents: Document[] = [];
-  for (const { path, size } of files) {
-    const limit = PDF.test(path) ? MAX_FILE_BYTES : MAX_FOLDER_FILE_BYTES;
-    if (size > limit || OF_FLOWS.test(path)) continue;
+  const leftOut: LeftOutSource[] = [];
+  for (const { path } of files.filter(({ path }) => !OF_FLOWS.test(path))) {
     const file = join(folder, path);
-    // Unreadable files are skipped, including PDFs without the package that reads them.
-    const read = await readBytes(file, limit)
-      .then((bytes) => toDocuments(path, bytes, posix(file), { isNamed: false }))
-      .catch(() => undefined);
-    documents.push(...(read ?? []));
+    const source = posix(file);
+    try {
+      const bytes = await readBytes(file, DATA.test(path) ? MAX_DATA_BYTES : MAX_FILE_BYTES);
+      documents.push(...((await toDocuments(path, bytes, source, { isNamed: false })) ?? []));
+    } catch (error) {
+      leftOut.push({ source, reason: messageOf(error) });
+    }
   }
-  return documents;
+  return { documents, leftOut };
 }
 
 /** A file as text, a PDF as its pages, a notebook as its cells; undefined for other binary data. */
@@ -81,6 +96,7 @@ async function toDocuments(
   }
   const text = decodeText(bytes);
   if (text === undefined) return undefined;
+  if (HTML.test(path)) return [{ source, text: htmlText(text) }];
   if (!isNotebook(path)) return [{ source, text }];
   try {
     return [{ source, text: notebookText(text, isNamed ? source : path) }];

@@ -7,6 +7,7 @@ import { networkFailureText } from '../../core/network/failureText.ts';
 import { answerOfProxy } from '../../core/network/proxyError.ts';
 import { Routes } from '../../core/network/routes.ts';
 import { formatBytes } from '../../core/text/format.ts';
+import { htmlText } from './htmlText.ts';
 
 const MAX_BYTES = 10_000_000;
 const MAX_REDIRECTS = 5;
@@ -15,33 +16,6 @@ const TIME_LIMIT_MS = 30_000;
 // Loopback, private, link-local, shared and documentation ranges (RFC 6890 and its IPv6 counterparts).
 const PRIVATE = new BlockList();
 
-const INVISIBLE =
-  /<(script|style|noscript|template|svg|head|iframe)\b[\s\S]*?<\/\1\s*>|<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>/gi;
-
-const HEADING = /<h([1-6])\b[^>]*>([\s\S]*?)<\/h\1\s*>/gi;
-
-const BREAK =
-  /<br\b[^>]*>|<\/(?:p|div|li|ul|ol|tr|table|section|article|header|footer|main|nav|pre|blockquote|dd|dt|dl)\s*>/gi;
-
-const TAG = /<\/?[a-z][^>]*>/gi;
-const ENTITY = /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]+));/gi;
-
-const NAMED: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-  mdash: '\u2014',
-  ndash: '\u2013',
-  hellip: '\u2026',
-  copy: '\u00a9',
-  rsquo: '\u2019',
-  lsquo: '\u2018',
-  rdquo: '\u201d',
-  ldquo: '\u201c',
-};
 for (const [network, bits] of [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -184,7 +158,7 @@ async function readResponse(response: IncomingMessage, address: string, maxBytes
   }
   const charset = /charset="?([\w-]+)/i.exec(type)?.[1] ?? 'utf-8';
   const text = decode(Buffer.concat(chunks), charset);
-  return /html/i.test(type) ? htmlToText(text) : text;
+  return /html/i.test(type) ? htmlText(text) : text;
 }
 
 function decode(bytes: Uint8Array, charset: string): string {
@@ -193,29 +167,4 @@ function decode(bytes: Uint8Array, charset: string): string {
   } catch {
     return new TextDecoder().decode(bytes); // an unknown charset
   }
-}
-
-/** The readable text of a web page: headings as Markdown ones, blocks on lines of their own, without scripts and styles. */
-function htmlToText(html: string): string {
-  return html
-    .replace(INVISIBLE, ' ')
-    .replace(HEADING, (_all, level: string, title: string) => `\n\n${'#'.repeat(Number(level))} ${flat(title)}\n\n`)
-    .replace(/<li\b[^>]*>/gi, '\n- ')
-    .replace(BREAK, '\n')
-    .replace(TAG, '')
-    .replace(ENTITY, decodeEntity)
-    .replace(/[ \t\u00a0]+/g, ' ')
-    .replace(/ *\n */g, '\n')
-    .replace(/\n{3,}/g, '\n\n')
-    .trim();
-}
-
-function flat(html: string): string {
-  return html.replace(TAG, '').replace(/\s+/g, ' ').trim();
-}
-
-function decodeEntity(all: string, decimal?: string, hex?: string, name?: string): string {
-  if (name !== undefined) return NAMED[name.toLowerCase()] ?? all;
-  const point = decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal);
-  return point > 0 && point <= 0x10ffff && !(point >= 0xd800 && point <= 0xdfff) ? String.fromCodePoint(point) : all;
 }

@@ -6,9 +6,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { AppError, Flow, Node, RAGNode, type RetrievedChunk } from '../../../../src/agents/index.ts';
 import { writePdf } from './pdfFile.ts';
+import { htmlText } from '../../../../src/agents/rag/htmlText.ts';
 import { isPrivateAddress, readWebPage } from '../../../../src/agents/rag/webPage.ts';
 import { KEEPS_CONNECTIONS } from '../../timeLimits.ts';
 
@@ -62,7 +64,11 @@ test('the defaults are those of the specification', async (t) => {
   assert.equal(chunk.source, join(root, 'fruit/apple.md'));
   assert.equal(chunk.startLine, 1);
   assert.equal(chunk.endLine, 3);
-  assert.equal(shared.rag_context, shared.rag_chunks?.map(({ text }) => text).join('\n\n'));
+  const cited = shared.rag_chunks?.map(
+    (each, at) => `[${at + 1}] ${each.source}:${each.startLine}-${each.endLine}\n${each.text}`,
+  );
+  assert.equal(shared.rag_context, cited?.join('\n\n'));
+  assert.equal('rag_left_out' in shared, false);
   assert.equal(node.maxRetries, 1);
   assert.equal(node.wait, 0);
 });
@@ -79,6 +85,89 @@ test('what flows themselves leave in a folder is no source: the runtime of a job
     found.map(({ source }) => source.slice(root.length + 1)),
     ['fruit/apple.md'],
   );
+});
+
+test('a large text of a folder is searched, and data that is too large is said and in the result', async (t) => {
+  const filler = 'a line of no interest\n'.repeat(60_000);
+  const root = await folder(t, {
+    'long.md': `${filler}# Tides\n\nThe flood comes at noon.\n`,
+    'data.csv': filler,
+    'a.png': 'x\0y',
+  });
+  const warnings: Error[] = [];
+  const listener = (warning: Error): void => void warnings.push(warning);
+  process.on('warning', listener);
+  t.after(() => process.off('warning', listener));
+  const node = new RAGNode<Shared>({ sources: root });
+  const shared: Shared = { query: 'flood noon' };
+  await node.run(shared);
+  assert.match(shared.rag_chunks?.[0]?.text ?? '', /The flood comes at noon/);
+  const reason = `The source ${join(root, 'data.csv')} has 1.3 MB; the limit is 1.0 MB.`;
+  assert.deepEqual(shared['rag_left_out'], [{ source: join(root, 'data.csv'), reason }]);
+  await node.run({ query: 'flood' });
+  await setImmediate(); // warnings come on their own
+  const said = warnings.filter((warning) => 'code' in warning && warning.code === 'FARWHARF_LEFT_OUT');
+  assert.deepEqual(
+    said.map(({ message }) => message),
+    [`Not all files of ${root} can be searched:\n  ${reason}`],
+  );
+});
+
+test('HTML files are read as pages are, without scripts', async (t) => {
+  const page = '<h1>Harbour</h1><script>const secret = "tides";</script><p>Ships &amp; boats</p>';
+  const root = await folder(t, { 'a.html': page, 'b.htm': '<h2>Other</h2>' });
+  const named = await retrieve(new RAGNode<Shared>({ sources: join(root, 'a.html') }), 'harbour');
+  assert.equal(named[0]?.text, '# Harbour\n\nShips & boats');
+  const node = new RAGNode<Shared>({ sources: root });
+  assert.deepEqual(await retrieve(node, 'secret tides'), []);
+  assert.equal((await retrieve(node, 'other'))[0]?.text, '## Other');
+});
+
+test('hostile HTML is read in a time that grows with its length', () => {
+  for (const part of ['<svg ', '<script>', '<h1>', '<!--', '<a', '<li ', '<![CDATA[']) {
+    assert.equal(typeof htmlText(part.repeat(400_000)), 'string', part);
+  }
+});
+
+test('texts in memory are sources, alone and beside files', async (t) => {
+  const root = await folder(t, FRUIT);
+  const node = new RAGNode<Shared>({ sources: [{ source: 'ticket 7', text: 'The crane is broken.' }, root] });
+  node.addSource({ source: 'ticket 8', text: 'The pears are late.' });
+  const [crane] = await retrieve(node, 'crane');
+  assert.deepEqual([crane?.source, crane?.text, crane?.startLine], ['ticket 7', 'The crane is broken.', 1]);
+  assert.deepEqual(
+    (await retrieve(node, 'late')).map(({ source }) => source),
+    ['ticket 8'],
+  );
+  assert.equal((await retrieve(new RAGNode<Shared>({ sources: { source: 'one', text: 'alone' } }), 'alone')).length, 1);
+  for (const bad of [{ source: 'x' }, 7, null, '']) {
+    assert.throws(() => new RAGNode({ sources: [bad as never] }), /A source of "RAGNode" must be the path/);
+  }
+});
+
+test('an own embed ranks by its vectors, which are stored under the name of its model', async (t) => {
+  const root = await folder(t);
+  const asked: string[] = [];
+  const embed = async (texts: readonly string[]): Promise<number[][]> => {
+    asked.push(...texts);
+    return texts.map((text) => (/ship|boat/.test(text) ? [1, 0] : [0, 1]));
+  };
+  const sources = [
+    { source: 'a', text: 'A boat.' },
+    { source: 'b', text: 'A tree.' },
+  ];
+  const options = { sources, embed, embeddingModel: 'mine', persistPath: join(root, 'vectors') };
+  assert.equal((await retrieve(new RAGNode<Shared>(options), 'ships'))[0]?.source, 'a');
+  assert.equal((await retrieve(new RAGNode<Shared>(options), 'oaks'))[0]?.source, 'b');
+  assert.deepEqual(
+    asked.filter((text) => text.startsWith('A ')).sort(),
+    ['A boat.', 'A tree.'],
+    'stored vectors are used',
+  );
+  const { embeddingModel: _, ...unnamed } = options;
+  assert.throws(() => new RAGNode(unnamed), /embeddingModel must name its model/);
+  const wrong = new RAGNode<Shared>({ sources, embed: async () => [] });
+  await assert.rejects(retrieve(wrong, 'x'), /embed must return one vector for each text: of 1, it returned 0/);
 });
 
 test('queryKey, contextKey, chunksKey and nextAction are honoured', async (t) => {
@@ -441,11 +530,14 @@ test('in a flow the chunks reach the next node', async (t) => {
   assert.equal(shared['answer'], '1 chunks');
 });
 
+const NO_SOURCE =
+  'A source of "RAGNode" must be the path of a file or a folder, an address, or a text: { source, text }.';
+
 test('options of another type are refused by their names, and so is a source that is no text', () => {
   for (const [options, message] of [
-    [{ sources: 5 }, 'The option sources of new RAGNode must be a string or an array of strings, not the number 5.'],
-    [{ sources: ['a', 5] }, 'The option sources of new RAGNode must be a string or an array of strings, not an array.'],
-    [{ sources: null }, 'The option sources of new RAGNode must be a string or an array of strings, not null.'],
+    [{ sources: 5 }, NO_SOURCE],
+    [{ sources: ['a', 5] }, NO_SOURCE],
+    [{ sources: null }, NO_SOURCE],
     [{ queryKey: 5 }, 'The option queryKey of new RAGNode must be a string, not the number 5.'],
     [{ vectorIndex: 'yes' }, 'The option vectorIndex of new RAGNode must be true or false, not the string "yes".'],
     [{ topK: '5' }, 'The option topK of new RAGNode must be a number, not the string "5".'],
@@ -454,7 +546,7 @@ test('options of another type are refused by their names, and so is a source tha
     assert.throws(() => new RAGNode(options as never), { name: 'TypeError', message });
   }
   for (const source of ['', null, 5]) {
-    const message = 'A source of "RAGNode" must be the path of a file or a folder, or an address.';
+    const message = NO_SOURCE;
     assert.throws(() => new RAGNode().addSource(source as never), { name: 'TypeError', message });
   }
 });
