@@ -16,6 +16,12 @@ export interface ChatMessage {
   /** Of an assistant that called tools, and of the `tool` message that answers one of its calls. */
   readonly tool_calls?: readonly unknown[];
   readonly tool_call_id?: string;
+  /** The reasoning of an assistant, as its service wrote it. It is sent back to services that take it. */
+  readonly reasoning_content?: unknown;
+  readonly reasoning?: unknown;
+  readonly reasoning_details?: unknown;
+  readonly thinking_blocks?: unknown;
+  readonly response_items?: unknown;
 }
 
 /** A message without images. */
@@ -51,12 +57,18 @@ export interface ToolCall {
 /** Tokens of one or more requests, and their cost in US dollars by list price; each is absent if unknown. */
 export interface Usage {
   readonly inputTokens?: number | undefined;
+  /** The part of `inputTokens` that the service had stored, and that has a price of its own. */
+  readonly cachedInputTokens?: number | undefined;
   readonly outputTokens?: number | undefined;
+  /** The part of `outputTokens` that was reasoning. */
+  readonly reasoningTokens?: number | undefined;
   readonly cost?: number | undefined;
 }
 
 export interface ChatReply {
   readonly content: string;
+  /** What the model showed of its reasoning. */
+  readonly reasoning?: string | undefined;
   readonly toolCalls: readonly ToolCall[];
   /** `stop`, `length`, `tool_calls` or another reason of the service. */
   readonly finishReason: string;

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../llm/providers.ts';
+import type { CountedTokens } from '../llm/usage.ts';
 import type { GenAiCall } from '../run/genAiSpan.ts';
 import type { Attributes } from '../run/openTelemetry.ts';
 
@@ -48,16 +49,17 @@ export function replyAttributes(reply: {
   readonly id?: unknown;
   readonly model?: unknown;
   readonly finishReasons: readonly string[];
-  readonly inputTokens: number | undefined;
-  readonly outputTokens: number | undefined;
+  readonly tokens: CountedTokens;
 }): Attributes {
-  const { id, model, finishReasons, inputTokens, outputTokens } = reply;
+  const { id, model, finishReasons, tokens } = reply;
   return {
     'gen_ai.response.id': typeof id === 'string' ? id : undefined,
     'gen_ai.response.model': typeof model === 'string' ? model : undefined,
     'gen_ai.response.finish_reasons': finishReasons.length === 0 ? undefined : finishReasons,
-    'gen_ai.usage.input_tokens': inputTokens,
-    'gen_ai.usage.output_tokens': outputTokens,
+    'gen_ai.usage.input_tokens': tokens.input,
+    'gen_ai.usage.output_tokens': tokens.output,
+    'gen_ai.usage.cache_read.input_tokens': tokens.cachedInput || undefined, // only if it is not zero
+    'gen_ai.usage.reasoning.output_tokens': tokens.reasoning || undefined,
   };
 }
 

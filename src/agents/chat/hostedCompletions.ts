@@ -5,6 +5,8 @@ import type { ModelExchange } from '../run/runHost.ts';
 import { type CompletionChunk, isCompletion, replyText } from '../llm/completion.ts';
 import { estimateCallCost } from '../llm/prices.ts';
 import type { Endpoint } from '../llm/providers.ts';
+import { ReplyBuilder } from '../llm/replyBuilder.ts';
+import { countedTokens } from '../llm/usage.ts';
 import type { ChatEndpoint } from '../llm/chatEndpoint.ts';
 
 /** What a client needs of a chat completions service. */
@@ -26,8 +28,7 @@ export async function hosted(
     throw new AppError('corrupt', `The recorded reply of ${provider} is not a completion. Record the run again.`);
   };
   const report = (request: ModelExchange['request'], completion: Counted, startedAt: number): void => {
-    const { prompt_tokens: input, completion_tokens: output } = completion.usage ?? {};
-    const cost = estimateCallCost(endpoint, { input, output });
+    const cost = estimateCallCost(endpoint, countedTokens(completion.usage));
     const durationMs = performance.now() - startedAt;
     host.modelCalled({ provider, path, visit, request, completion, durationMs, cost });
   };
@@ -46,22 +47,19 @@ export async function hosted(
       const startedAt = performance.now();
       const replayed = find(request);
       const chunks = replayed === undefined ? (await connect()).stream(body, options, onRetries) : chunksOf(replayed);
-      let content = '';
-      let usage: CompletionChunk['usage'];
-      let reason = 'stop';
+      const builder = new ReplyBuilder();
       let isFailed = false;
       try {
         for await (const chunk of chunks) {
-          content += replyText(chunk.choices[0]?.delta.content);
-          usage = chunk.usage ?? usage;
-          reason = chunk.choices[0]?.finish_reason ?? reason;
+          builder.add(chunk);
           yield chunk;
         }
       } catch (error) {
         isFailed = true;
         throw error;
       } finally {
-        const choice = { index: 0, message: { role: 'assistant', content }, finish_reason: reason };
+        const { message, finishReason, usage } = builder;
+        const choice = { index: 0, message, finish_reason: finishReason };
         // Includes what arrived before the flow left the stream.
         if (!isFailed) report(request, { choices: [choice], ...(usage && { usage }) }, startedAt);
       }
@@ -72,16 +70,21 @@ export async function hosted(
 /** The part of a completion that determines its price. */
 interface Counted {
   readonly choices: readonly unknown[];
-  readonly usage?: { readonly prompt_tokens?: number; readonly completion_tokens?: number } | null | undefined;
+  readonly usage?: unknown;
 }
 
 /** A whole reply word by word, because code that reads a stream may stop in the middle. */
-function chunksOf({ choices, usage }: ChatCompletion): CompletionChunk[] {
-  const [choice] = choices;
-  const words = replyText(choice?.message.content).split(/(?<=\s)(?=\S)/);
+function chunksOf({ choices: [choice], usage }: ChatCompletion): CompletionChunk[] {
+  const { content, ...fields }: { readonly content?: unknown } = choice?.message ?? {};
+  const words = replyText(content).split(/(?<=\s)(?=\S)/);
   const last = words.length - 1;
-  return words.map((content, index) => ({
-    choices: [{ delta: { content }, finish_reason: index === last ? (choice?.finish_reason ?? 'stop') : null }],
+  return words.map((word, index) => ({
+    choices: [
+      {
+        delta: { ...(index === 0 && fields), content: word },
+        finish_reason: index === last ? (choice?.finish_reason ?? 'stop') : null,
+      },
+    ],
     usage: index === last ? (usage ?? null) : null,
   }));
 }

@@ -6,7 +6,11 @@ import { inGenAiSpan, startGenAiSpan } from '../run/genAiSpan.ts';
 import { chatCall, replyAttributes } from './chatSpan.ts';
 import { type Completions, hosted } from './hostedCompletions.ts';
 import type { AskOptions, ChatMessage, ChatReply, ModelParams, Usage } from './chatMessages.ts';
-import { budgetPrice, estimateCallCost, type ModelPrice } from '../llm/prices.ts';
+import { budgetPrice, costOf, estimateCallCost, type ModelPrice } from '../llm/prices.ts';
+import { reasoningFieldsOf, reasoningText, splitThink, ThinkSplitter } from '../llm/reasoning.ts';
+import { AdaptiveEndpoint } from '../llm/adaptiveEndpoint.ts';
+import { ReplyBuilder } from '../llm/replyBuilder.ts';
+import { countedTokens } from '../llm/usage.ts';
 import type { Endpoint } from '../llm/providers.ts';
 import type { CallOptions } from '../llm/chatEndpoint.ts';
 import { DEFAULT_TIMEOUT_SECONDS } from '../llm/responseTimeout.ts';
@@ -22,7 +26,11 @@ export interface ModelRequestSettings {
   readonly params?: ModelParams | undefined;
 }
 
-type Counted = { prompt_tokens?: number; completion_tokens?: number } | null | undefined;
+/** A piece of a streamed reply. */
+export interface ReplyPiece {
+  readonly type: 'text' | 'reasoning';
+  readonly text: string;
+}
 
 /** The requests of a client to one model. Each is checked against the budget of its run, ends with the run, and is reported to it. */
 export class ModelRequests {
@@ -44,78 +52,92 @@ export class ModelRequests {
       const response = await service.complete(body, callOptions(options, scope, this.#endpoint));
       const { id, model, choices, usage: counted } = response.value;
       const finishReasons = choices.flatMap(({ finish_reason: reason }) => reason ?? []);
-      const tokens = { inputTokens: counted?.prompt_tokens, outputTokens: counted?.completion_tokens };
-      span.set(replyAttributes({ id, model, finishReasons, ...tokens }));
+      span.set(replyAttributes({ id, model, finishReasons, tokens: countedTokens(counted) }));
       return response;
     });
     const [choice] = value.choices;
-    const content = replyText(choice?.message.content);
-    const usage = this.#report(scope, { startedAt, retries, counted: value.usage, messages, length: content.length });
+    const length = replyText(choice?.message.content).length;
+    const usage = this.#report(scope, { startedAt, retries, counted: value.usage, messages, length });
     if (choice === undefined) throw this.badReply('the reply has no choices');
     this.#checkRefusal(choice.message.refusal);
-    const { tool_calls: calls } = choice.message;
-    const toolCalls = toolCallsOf(calls);
-    const message = {
-      role: 'assistant',
-      content: choice.message.content ?? null,
-      ...(toolCalls.length > 0 && calls && { tool_calls: calls }),
-    };
-    return { content, toolCalls, finishReason: choice.finish_reason, usage, message };
+    return replyOf(choice.message, choice.finish_reason, usage);
   }
 
   /** Sends one request and yields the text of the reply as it arrives. */
-  async *stream(messages: readonly ChatMessage[], options: AskOptions, fields: object): AsyncGenerator<string, void> {
+  async *stream(messages: readonly ChatMessage[], options: AskOptions, extra: object): AsyncGenerator<string, void> {
+    let isEmpty = true;
+    for await (const { type, text } of this.streamReply(messages, options, extra)) {
+      if (type !== 'text') continue;
+      isEmpty = false;
+      yield text;
+    }
+    if (isEmpty) throw this.badReply('the reply is empty');
+  }
+
+  /** Sends one request and yields the pieces of the reply and its reasoning as they arrive. Returns the whole reply, which may be only tool calls. */
+  async *streamReply(
+    messages: readonly ChatMessage[],
+    options: AskOptions,
+    extra: object,
+  ): AsyncGenerator<ReplyPiece, ChatReply> {
     const { scope, service } = await this.#begin();
     const startedAt = performance.now();
     let retries = 0;
-    let counted: Counted;
     let length = 0;
-    let refusal = '';
-    const extra = {
+    const fields = {
       ...this.#params(options),
-      ...fields,
+      ...extra,
       stream: true as const,
       stream_options: { include_usage: true },
     };
-    const body = completionBody(this.#endpoint.model, messages, extra);
+    const body = completionBody(this.#endpoint.model, messages, fields);
     const chunks = service.stream(body, callOptions(options, scope, this.#endpoint), (count) => {
       retries = count;
     });
     const span = await startGenAiSpan(chatCall(this.#endpoint, { ...body }));
+    const builder = new ReplyBuilder();
+    const splitter = new ThinkSplitter();
+    const pieces = function* (type: ReplyPiece['type'], text: string): Generator<ReplyPiece> {
+      if (text === '') return;
+      length += text.length;
+      if (type === 'text') scope?.visit?.token(text);
+      else scope?.visit?.reasoning(text);
+      yield { type, text };
+    };
     const finishReasons: string[] = [];
     let failure: unknown;
-    let isReported = false;
-    const report = (): void => {
-      if (isReported) return;
-      isReported = true;
-      this.#report(scope, { startedAt, retries, counted, messages, length });
-      const tokens = { inputTokens: counted?.prompt_tokens, outputTokens: counted?.completion_tokens };
-      span.set(replyAttributes({ finishReasons, ...tokens }));
+    let usage: Usage | undefined;
+    const report = (): Usage => {
+      if (usage !== undefined) return usage;
+      const counted = builder.usage;
+      usage = this.#report(scope, { startedAt, retries, counted, messages, length });
+      span.set(replyAttributes({ finishReasons, tokens: countedTokens(counted) }));
       span.end(failure);
+      return usage;
     };
     try {
-      for await (const { choices, usage } of chunks) {
-        counted = usage ?? counted;
-        const { content: delta, refusal: refused } = choices[0]?.delta ?? {};
-        refusal += refused ?? '';
-        const text = replyText(delta);
-        if (text !== '') {
-          length += text.length;
-          scope?.visit?.token(text);
-          yield text;
-        }
-        const reason = choices[0]?.finish_reason;
+      for await (const chunk of chunks) {
+        builder.add(chunk);
+        const [choice] = chunk.choices;
+        const { text, reasoning } = splitter.push(replyText(choice?.delta['content']));
+        yield* pieces('reasoning', reasoningText(choice?.delta) + reasoning);
+        yield* pieces('text', text);
+        const reason = choice?.finish_reason;
         if (typeof reason === 'string') finishReasons.push(reason);
         this.checkFinish(reason ?? 'stop');
       }
+      const { text, reasoning } = splitter.end();
+      yield* pieces('reasoning', reasoning);
+      yield* pieces('text', text);
     } catch (error) {
       failure = error;
       throw error;
     } finally {
       report(); // tokens received before a failure are spent too
     }
-    this.#checkRefusal(refusal);
-    if (length === 0) throw this.badReply('the reply is empty');
+    const { message, finishReason } = builder;
+    this.#checkRefusal(message['refusal']);
+    return replyOf(message, finishReason, report());
   }
 
   checkFinish(reason: string): void {
@@ -137,7 +159,7 @@ export class ModelRequests {
     return { ...this.#settings.params, ...params };
   }
 
-  #checkRefusal(refusal: string | null | undefined): void {
+  #checkRefusal(refusal: unknown): void {
     if (typeof refusal === 'string' && refusal !== '') throw new RefusalError(this.#name, refusal);
   }
 
@@ -162,10 +184,10 @@ export class ModelRequests {
     const { apiKey, fetch } = this.#settings;
     const { key, renewKey } = await endpointKey(apiKey, this.#endpoint);
     if (key === undefined && needsKey) throw new AppError('not-signed-in', keyAdvice);
-    const { ChatEndpoint: Service } = await import('../llm/chatEndpoint.ts');
+    const { ChatEndpoint } = await import('../llm/chatEndpoint.ts');
     // Azure takes keys in a header of its own, but tokens as bearer tokens like the others.
     const endpoint = typeof apiKey === 'function' ? { ...this.#endpoint, keyHeader: undefined } : this.#endpoint;
-    return new Service(endpoint, key, { fetch, renewKey });
+    return new AdaptiveEndpoint(new ChatEndpoint(endpoint, key, { fetch, renewKey }), endpoint.provider);
   }
 
   #report(
@@ -176,28 +198,54 @@ export class ModelRequests {
       counted,
       messages,
       length,
-    }: { startedAt: number; retries: number; counted: Counted; messages: readonly ChatMessage[]; length: number },
+    }: { startedAt: number; retries: number; counted: unknown; messages: readonly ChatMessage[]; length: number },
   ): Usage {
-    const [input, output] = [counted?.prompt_tokens, counted?.completion_tokens];
+    const tokens = countedTokens(counted);
+    const { input, cachedInput, output, reasoning } = tokens;
     const { price } = this.#settings;
-    const usage = {
+    const counts = {
       inputTokens: input,
+      ...(cachedInput !== undefined && { cachedInputTokens: cachedInput }),
       outputTokens: output,
-      cost: estimateCallCost(this.#endpoint, { input, output }, price),
+      ...(reasoning !== undefined && { reasoningTokens: reasoning }),
     };
+    const cost = estimateCallCost(this.#endpoint, tokens, price);
     const { provider, model } = this.#endpoint;
     const durationMs = performance.now() - startedAt;
-    const { cost: estimatedCost, ...tokens } = usage;
-    scope?.visit?.model({ provider, model, durationMs, ...tokens, estimatedCost, retries });
+    scope?.visit?.model({ provider, model, durationMs, ...counts, estimatedCost: cost, retries });
+    const usage = { ...counts, cost };
     if (scope?.run.budget === undefined) return usage;
     // Some services report no tokens. A rough number is better than an unlimited run.
-    const spentInput = input ?? Math.ceil(JSON.stringify(messages).length / CHARACTERS_PER_TOKEN);
-    const spentOutput = output ?? Math.ceil(length / CHARACTERS_PER_TOKEN);
+    const spent = {
+      input: input ?? Math.ceil(JSON.stringify(messages).length / CHARACTERS_PER_TOKEN),
+      cachedInput,
+      output: output ?? Math.ceil(length / CHARACTERS_PER_TOKEN),
+    };
     const listed = budgetPrice(this.#endpoint, price);
-    const cost = listed && (spentInput * listed.input + spentOutput * listed.output) / 1_000_000;
-    scope.run.budget.spend(spentInput + spentOutput, cost);
+    scope.run.budget.spend(spent.input + spent.output, listed && costOf(spent, listed));
     return usage;
   }
+}
+
+/** A reply from the message of its service. */
+function replyOf(message: object, finishReason: string, usage: Usage): ChatReply {
+  const { content, tool_calls: calls }: { readonly content?: unknown; readonly tool_calls?: unknown } = message;
+  const { text, reasoning: thoughts } = splitThink(replyText(content));
+  const reasoning = reasoningText(message) + thoughts;
+  const toolCalls = toolCallsOf(calls);
+  return {
+    content: text,
+    ...(reasoning !== '' && { reasoning }),
+    toolCalls,
+    finishReason,
+    usage,
+    message: {
+      role: 'assistant',
+      content: typeof content === 'string' || Array.isArray(content) ? (content as ChatMessage['content']) : null,
+      ...reasoningFieldsOf(message),
+      ...(toolCalls.length > 0 && Array.isArray(calls) && { tool_calls: calls as unknown[] }),
+    },
+  };
 }
 
 function callOptions(

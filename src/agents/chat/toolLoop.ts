@@ -233,9 +233,15 @@ function parse(text: string): unknown {
 function sumOf(a: Usage, b: Usage): Usage {
   const add = (x: number | undefined, y: number | undefined): number | undefined =>
     x === undefined || y === undefined ? undefined : x + y;
+  const partOf = (x: number | undefined, y: number | undefined): number | undefined =>
+    x === undefined && y === undefined ? undefined : (x ?? 0) + (y ?? 0);
+  const cachedInputTokens = partOf(a.cachedInputTokens, b.cachedInputTokens);
+  const reasoningTokens = partOf(a.reasoningTokens, b.reasoningTokens);
   return {
     inputTokens: add(a.inputTokens, b.inputTokens),
+    ...(cachedInputTokens !== undefined && { cachedInputTokens }),
     outputTokens: add(a.outputTokens, b.outputTokens),
+    ...(reasoningTokens !== undefined && { reasoningTokens }),
     cost: add(a.cost, b.cost),
   };
 }

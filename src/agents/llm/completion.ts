@@ -1,6 +1,5 @@
 import type {
   ChatCompletion,
-  ChatCompletionChunk,
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionCreateParamsStreaming,
 } from 'openai/resources/chat/completions';
@@ -9,10 +8,11 @@ import { fieldOf, textField } from '../../core/jsonFields.ts';
 /** A part of a streamed reply, as far as the client reads it. */
 export interface CompletionChunk {
   readonly choices: readonly {
-    readonly delta: { readonly content?: string | null | undefined; readonly refusal?: string | null | undefined };
+    /** A piece of the message. */
+    readonly delta: Readonly<Record<string, unknown>>;
     readonly finish_reason: string | null;
   }[];
-  readonly usage?: ChatCompletionChunk['usage'] | undefined;
+  readonly usage?: ChatCompletion['usage'] | null | undefined;
 }
 
 /** Whether a value has the shape of a completion, as far as the client reads it. */

@@ -1,28 +1,31 @@
+import type { CountedTokens } from './usage.ts';
 import { type Endpoint, LOCAL_PROVIDERS, providerOfModel } from './providers.ts';
 
 /** US dollars for a million tokens. */
 export interface ModelPrice {
   readonly input: number;
   readonly output: number;
+  /** Of input that the service had stored; as `input` if absent. */
+  readonly cachedInput?: number;
   /** Longer prompts have another price, which is not known. */
   readonly upToTokens?: number;
 }
 
 /**
- * List prices, without discounts for cached or batched tokens. Each was looked up on 2026-11-20 in stored copies of the page that is
+ * List prices, without discounts for batches. Each was looked up on 2026-11-20 in stored copies of the page that is
  * named, or of pages of 2026 that quote it. A model without an entry, because nothing was found or two pages differed, has no price:
  * showing no cost is better than a wrong one.
  */
 const PRICES: Readonly<Record<string, ModelPrice>> = {
   // https://developers.openai.com/api/docs/pricing
-  'openai/gpt-4o': { input: 2.5, output: 10 },
-  'openai/gpt-4o-mini': { input: 0.15, output: 0.6 },
-  'openai/gpt-4.1': { input: 2, output: 8 },
-  'openai/gpt-4.1-mini': { input: 0.4, output: 1.6 },
-  'openai/gpt-4.1-nano': { input: 0.1, output: 0.4 },
-  'openai/gpt-5': { input: 1.25, output: 10 },
-  'openai/gpt-5-mini': { input: 0.25, output: 2 },
-  'openai/gpt-5-nano': { input: 0.05, output: 0.4 },
+  'openai/gpt-4o': { input: 2.5, output: 10, cachedInput: 1.25 },
+  'openai/gpt-4o-mini': { input: 0.15, output: 0.6, cachedInput: 0.075 },
+  'openai/gpt-4.1': { input: 2, output: 8, cachedInput: 0.5 },
+  'openai/gpt-4.1-mini': { input: 0.4, output: 1.6, cachedInput: 0.1 },
+  'openai/gpt-4.1-nano': { input: 0.1, output: 0.4, cachedInput: 0.025 },
+  'openai/gpt-5': { input: 1.25, output: 10, cachedInput: 0.125 },
+  'openai/gpt-5-mini': { input: 0.25, output: 2, cachedInput: 0.025 },
+  'openai/gpt-5-nano': { input: 0.05, output: 0.4, cachedInput: 0.005 },
   // https://platform.claude.com/docs/en/about-claude/pricing
   'anthropic/claude-opus-4-5': { input: 5, output: 25 },
   'anthropic/claude-opus-4-6': { input: 5, output: 25, upToTokens: 200_000 },
@@ -48,12 +51,26 @@ const SNAPSHOT = /-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$/;
 /** The cost of a call by list price, in US dollars; undefined if the price or a number is unknown. */
 export function estimateCallCost(
   endpoint: Endpoint,
-  { input, output }: { readonly input: number | undefined; readonly output: number | undefined },
+  { input, cachedInput, output }: Omit<CountedTokens, 'reasoning'>,
   price = priceOf(endpoint, PRICES),
 ): number | undefined {
   if (price === undefined || input === undefined || output === undefined) return undefined;
   if (input > (price.upToTokens ?? Infinity)) return undefined;
-  return (input * price.input + output * price.output) / 1_000_000;
+  return costOf({ input, cachedInput, output }, price);
+}
+
+/** The cost of tokens at a price, in US dollars. */
+export function costOf(
+  {
+    input,
+    cachedInput = 0,
+    output,
+  }: { readonly input: number; readonly cachedInput: number | undefined; readonly output: number },
+  price: ModelPrice,
+): number {
+  const cached = Math.min(cachedInput, input);
+  const inputCost = (input - cached) * price.input + cached * (price.cachedInput ?? price.input);
+  return (inputCost + output * price.output) / 1_000_000;
 }
 
 /**

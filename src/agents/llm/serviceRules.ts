@@ -1,4 +1,5 @@
 import type { SchemaSubset } from '../schema/strictSchema.ts';
+import type { ReasoningField } from './reasoning.ts';
 
 /** What a service expects in the requests of chat completions, beyond what all agree on. */
 export interface ServiceRules {
@@ -9,7 +10,16 @@ export interface ServiceRules {
   readonly promptOnly?: RegExp;
   /** Whether a streamed reply can follow a schema; true if absent. */
   readonly streamsSchema?: false;
+  /** The fields of messages with reasoning that it takes back; all if absent. */
+  readonly reasoningFields?: readonly ReasoningField[];
+  /** The one that messages with calls of tools must have, even if it is empty. */
+  readonly requiredReasoning?: ReasoningField;
+  /** The parameter that limits the length of a reply, for the models that refuse its other name. */
+  readonly lengthLimit?: { readonly name: 'max_tokens' | 'max_completion_tokens'; readonly models?: RegExp };
 }
+
+/** Models of OpenAI that reason before they reply. */
+const REASONING_MODELS = /^(?:o\d|gpt-(?:[5-9]|\d\d)(?!.*-chat)|codex-|computer-use)/;
 
 const OPENAI_FORMATS = ['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid'];
 const NUMBER_LIMITS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
@@ -63,30 +73,42 @@ const GRAMMAR: SchemaSubset = {
 /** The prompt alone: nothing is assumed about the service. */
 const PROMPT: ServiceRules = { replySchema: 'prompt', subset: GRAMMAR };
 
+const COMPLETION_TOKENS = { name: 'max_completion_tokens', models: REASONING_MODELS } as const;
 const STRICT: ServiceRules = { replySchema: 'json_schema', subset: TYPES_ONLY };
 const CONSTRAINED: ServiceRules = { replySchema: 'json_schema', subset: GRAMMAR };
 
 // Looked up on 2026-11-29 in stored copies of the pages named here and above.
 const RULES: Readonly<Record<string, ServiceRules>> = {
-  openai: { replySchema: 'json_schema', subset: OPENAI },
-  azure: STRICT,
+  // https://platform.openai.com/docs/guides/reasoning: reasoning models refuse `max_tokens`.
+  openai: { replySchema: 'json_schema', subset: OPENAI, reasoningFields: [], lengthLimit: COMPLETION_TOKENS },
+  azure: { ...STRICT, reasoningFields: [], lengthLimit: COMPLETION_TOKENS },
   // https://platform.claude.com/docs/en/cli-sdks-libraries/libraries/openai-sdk: `response_format` is ignored.
-  anthropic: PROMPT,
-  gemini: { replySchema: 'json_schema', subset: GEMINI },
-  vertex: { replySchema: 'json_schema', subset: GEMINI },
+  anthropic: { ...PROMPT, reasoningFields: [] },
+  // Signatures of thoughts are in `extra_content` of the calls of tools, which go back unchanged.
+  gemini: { replySchema: 'json_schema', subset: GEMINI, reasoningFields: [] },
+  vertex: { replySchema: 'json_schema', subset: GEMINI, reasoningFields: [] },
   // https://console.groq.com/docs/structured-outputs: `strict` for gpt-oss only, and not in streams.
-  groq: { ...STRICT, promptOnly: /^(?!openai\/gpt-oss-)/, streamsSchema: false },
-  mistral: STRICT,
+  groq: { ...STRICT, promptOnly: /^(?!openai\/gpt-oss-)/, streamsSchema: false, reasoningFields: [] },
+  // https://docs.mistral.ai/api: `max_tokens` alone. Reasoning is a part of the content, which goes back unchanged.
+  mistral: { ...STRICT, reasoningFields: [], lengthLimit: { name: 'max_tokens' } },
   // https://api-docs.deepseek.com/guides/json_mode: an object, and the word JSON in the prompt.
-  deepseek: { replySchema: 'json_object', subset: GRAMMAR },
-  xai: STRICT,
+  // https://api-docs.deepseek.com/guides/thinking_mode: status 400 if the reasoning of a message with calls of tools is missing.
+  deepseek: {
+    replySchema: 'json_object',
+    subset: GRAMMAR,
+    reasoningFields: ['reasoning_content'],
+    requiredReasoning: 'reasoning_content',
+    lengthLimit: { name: 'max_tokens' },
+  },
+  xai: { ...STRICT, reasoningFields: ['reasoning_content'] },
   together: STRICT,
   fireworks: STRICT,
-  openrouter: STRICT,
+  // https://openrouter.ai/docs/use-cases/reasoning-tokens, "Preserving reasoning".
+  openrouter: { ...STRICT, reasoningFields: ['reasoning', 'reasoning_details'] },
   cerebras: STRICT,
-  ollama: CONSTRAINED,
+  ollama: { ...CONSTRAINED, reasoningFields: ['reasoning'], lengthLimit: { name: 'max_tokens' } },
   lmstudio: CONSTRAINED,
-  llamacpp: CONSTRAINED,
+  llamacpp: { ...CONSTRAINED, reasoningFields: ['reasoning_content'] },
   vllm: CONSTRAINED,
 };
 

@@ -33,7 +33,11 @@ export interface ModelCall {
   readonly model: string;
   readonly durationMs: number;
   readonly inputTokens?: number | undefined;
+  /** The part of `inputTokens` that the service had stored. */
+  readonly cachedInputTokens?: number | undefined;
   readonly outputTokens?: number | undefined;
+  /** The part of `outputTokens` that was reasoning. */
+  readonly reasoningTokens?: number | undefined;
   /** US dollars by list price; absent for models without a known price. */
   readonly estimatedCost?: number | undefined;
   /** The number of retries because of rate limits. */
@@ -74,8 +78,8 @@ export type TraceEvent = Place &
     | (ToolReport & { readonly type: 'tool' })
     /** The run waits for a person: the end of the visit of the node that paused, and of the flows around it. */
     | { readonly type: 'pause'; readonly question: string; readonly choices?: readonly string[] | undefined }
-    /** A piece of a streamed reply. */
-    | { readonly type: 'token'; readonly text: string }
+    /** A piece of a streamed reply, or of the reasoning before it. */
+    | { readonly type: 'token' | 'reasoning'; readonly text: string }
     /** What a hook passed to `context.emit`. */
     | (Item & { readonly type: 'emit'; readonly data: unknown })
   );

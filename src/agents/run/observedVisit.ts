@@ -182,6 +182,12 @@ export class ObservedVisit implements OpenVisit {
     this.#report({ type: 'token', ...this.#place(), text });
   }
 
+  /** Reports a piece of streamed reasoning. */
+  reasoning(text: string): void {
+    if (this.#isOver) return;
+    this.#report({ type: 'reasoning', ...this.#place(), text });
+  }
+
   /** Reports what a hook emits; dropped after the visit. */
   emit(data: unknown, item?: number): void {
     if (this.#isOver) return;

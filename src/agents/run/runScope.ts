@@ -15,6 +15,7 @@ export interface OpenVisit {
   model(call: ModelCall): void;
   wait(wait: ModelWait): void;
   token(text: string): void;
+  reasoning(text: string): void;
   tool(report: ToolReport): void;
   /** Ends the visit and returns to the enclosing one. */
   failed(error: unknown): void;

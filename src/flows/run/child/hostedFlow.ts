@@ -48,7 +48,7 @@ export interface HostParts {
   readonly modelKey: RunHost['modelKey'];
 }
 
-type TokenEvent = Extract<TraceEvent, { type: 'token' }>;
+type TokenEvent = Extract<TraceEvent, { type: 'token' | 'reasoning' }>;
 
 /** One run of a flow: reports its events, stores its results, and replays an earlier run. */
 export class HostedFlow implements HostedRun {
@@ -194,7 +194,7 @@ export class HostedFlow implements HostedRun {
   #report(event: TraceEvent): void {
     if (event.type === 'error') this.#failedPath ??= event.path;
     const { clean } = this.#parts;
-    if (event.type === 'token') {
+    if (event.type === 'token' || event.type === 'reasoning') {
       this.#tokens.push(event);
       return;
     }
@@ -297,7 +297,8 @@ class TokenJoiner {
 
   push(event: TokenEvent): void {
     const joinedRun = this.#joined;
-    if (joinedRun?.path === event.path && joinedRun.visit === event.visit && joinedRun.text.length < MAX_TEXT) {
+    const isSame = joinedRun?.type === event.type && joinedRun.path === event.path && joinedRun.visit === event.visit;
+    if (isSame && joinedRun.text.length < MAX_TEXT) {
       this.#joined = { ...joinedRun, text: joinedRun.text + event.text };
       return;
     }

@@ -20,7 +20,7 @@ const reliedOn = z.discriminatedUnion('type', [
     ...step,
     at: at.optional(),
   }),
-  z.object({ type: z.literal('token'), ...step, text: z.string() }),
+  z.object({ type: z.enum(['token', 'reasoning']), ...step, text: z.string() }),
   z.object({ type: z.literal('edge'), ...step, action: z.string(), to: z.string().nullable() }),
   z.object({ type: z.literal('error'), ...step, node: z.string(), message: z.string() }),
   z.object({

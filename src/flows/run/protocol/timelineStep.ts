@@ -101,6 +101,7 @@ export class StepReducer {
         }));
       }
       case 'token':
+      case 'reasoning':
         return this.#change(event, ({ said = '' }) => ({ said: lastLine(said + event.text) }));
       case 'emit':
         return this.#change(event, () => ({ said: lastLine(textOf(event.data)) }));

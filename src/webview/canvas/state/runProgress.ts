@@ -9,6 +9,8 @@ const MAX_ENTRIES = 50_000;
 // Events that the drawing does not show.
 const NOT_SHOWN: ReadonlySet<TraceEvent['type']> = new Set(['attempt', 'fallback', 'warning', 'model', 'tool', 'wait']);
 
+const STREAMED: ReadonlySet<TraceEvent['type']> = new Set(['token', 'reasoning', 'emit']);
+
 /** A finished visit of a node that is not a flow. */
 export interface CanvasStep extends TimelineStep {
   /** The node's path on the page; undefined if the source has changed and no longer has the node. */
@@ -57,7 +59,7 @@ export class RunProgress {
     const step = this.#reducer.push(event);
     const path = this.#resolve(event.path);
     if (event.type === 'edge') this.#push({ type: 'edge', path, action: event.action });
-    else if (step !== undefined && (event.type === 'token' || event.type === 'emit')) {
+    else if (step !== undefined && STREAMED.has(event.type)) {
       // Not an entry: a reply can have thousands of pieces, and the end of the step has them all.
       if (path !== undefined) this.#overlay.refresh(path, step);
     } else if (step !== undefined && !NOT_SHOWN.has(event.type)) {

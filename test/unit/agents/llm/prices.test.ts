@@ -4,13 +4,18 @@ import { embeddingPrice, estimateCallCost } from '../../../../src/agents/llm/pri
 import { resolveEndpoint } from '../../../../src/agents/llm/providers.ts';
 
 const cost = (options: Parameters<typeof resolveEndpoint>[0], input = 1_000_000, output = 1_000_000) =>
-  estimateCallCost(resolveEndpoint(options), { input, output });
+  estimateCallCost(resolveEndpoint(options), { input, cachedInput: undefined, output });
 
 test('a model and its dated snapshots have the list price', () => {
   assert.equal(cost({ model: 'gpt-4o-mini' }), 0.75);
   assert.equal(cost({ model: 'gpt-4o-2024-08-06' }), 12.5);
   assert.equal(cost({ model: 'claude-haiku-4-5-20251001' }), 6);
   assert.equal(cost({ model: 'claude-haiku-4-5-latest' }), 6);
+});
+
+test('cached tokens of a model have the list price', () => {
+  const tokens = { input: 1_000_000, cachedInput: 600_000, output: 0 };
+  assert.equal(estimateCallCost(resolveEndpoint({ model: 'gpt-5' }), tokens), 0.4 * 1.25 + 0.6 * 0.125);
 });
 
 test('a name that only begins like a known one has no price, nor has a model that nobody knows', () => {
