@@ -16,6 +16,7 @@ import { registerFailures } from './failures/registerFailures.ts';
 import type { Flows } from './flows/flows.ts';
 import { registerFlows } from './flows/registerFlows.ts';
 import { flowRuntime as createFlowRuntime } from './flows/runs/flowRuntime.ts';
+import { registerInside } from './inside/registerInside.ts';
 import type { JobTree } from './jobs/list/jobTree.ts';
 import { registerJobs } from './jobs/registerJobs.ts';
 import { registerNotebooks } from './notebooks/registerNotebooks.ts';
@@ -101,6 +102,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
   );
   registerNotebooks({ ...base, store });
   const results = registerResults({ ...base, hosts, jobs });
+  const inside = registerInside({ ...base, hosts, jobs });
   const failures = registerFailures({ ...base, hosts, jobs, modelKeys });
   const sweeps = registerSweeps({ ...base, hosts, jobs, onSent: (id) => void memory.addSubmitted(id) });
   const { submit, ...submits } = registerSubmit({ ...base, account, flowRuntime, hosts, jobs, memory, sweeps });
@@ -114,6 +116,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
       agents: agents.commands,
       failures: failures.commands,
       flows: flows.commands,
+      inside: inside.commands,
       jobs: jobs.commands,
       results: results.commands,
       search: search.commands,

@@ -41,7 +41,7 @@ const FOLDERS: Record<string, string> = {
     http/submit http/page http admin . machine`,
   cli: 'terminal command account jobs flows sweeps submit search admin mcp machines .',
   extension: `
-    threads contributions ui workspace account agents jobs/store jobs/list notebooks jobs/log jobs failures results submit/preflight sweeps
+    threads contributions ui workspace account agents jobs/store jobs/list notebooks jobs/log jobs failures results inside submit/preflight sweeps
     submit search/index search flows/documents flows/runs flows/canvas flows/language flows .`,
   webview: 'canvas/dom canvas/state canvas/scene canvas/actions canvas/panels canvas jobPage sweepPage',
 };

@@ -4,6 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { AppError } from '../../core/errors.ts';
 import { readFeatures } from '../../jobs/plan/serviceLimits.ts';
 import type { CommandEnd, RunningCommand, JobTunnelClient } from '../../remote/tunnel/jobTunnelClient.ts';
+import { JOB_SHELL } from '../../remote/tunnel/jobShell.ts';
 import { CONNECT_FEATURE, type ExecHeader, type TerminalSize } from '../../remote/tunnel/tunnelProtocol.ts';
 import type { Context, InputStream } from '../command/commandContext.ts';
 import { Session } from '../command/session.ts';
@@ -13,8 +14,6 @@ import type { Output, StreamName } from '../terminal/output.ts';
 const SIGNAL_BASE = 128;
 const DEFAULT_SIZE: TerminalSize = { columns: 80, rows: 24 };
 const DEFAULT_TERMINAL = 'xterm-256color';
-// Not a login shell, which would set the search path anew.
-const SHELL: Command = ['sh', '-c', 'command -v bash >/dev/null 2>&1 && exec bash -i; exec sh -i'];
 
 type Command = ExecHeader['command'];
 
@@ -36,7 +35,7 @@ export function openShell(context: Context, name: string): Promise<number> {
   if (context.stdin().isTTY !== true || !context.terminal.isScreen('stdout')) {
     throw new AppError('bad-input', 'A shell needs a terminal. Run one command with: farwharf exec ID -- COMMAND');
   }
-  return runInJob(context, name, { command: SHELL, terminal: true });
+  return runInJob(context, name, { command: JOB_SHELL, terminal: true });
 }
 
 async function runInJob(

@@ -8,6 +8,7 @@ import { hostAddress, type HostAddress, LOCAL_HOST, machineOfHost, resolveHost }
 import { RemoteClient } from '../../remote/client.ts';
 import type { KeySource } from '../../remote/http/bearer.ts';
 import { AuthError } from '../../remote/http/remoteErrors.ts';
+import type { JobTunnelClient } from '../../remote/tunnel/jobTunnelClient.ts';
 import type { Account, ServerSentEvent } from '../../remote/protocol/schemas.ts';
 import { onDidChangeSetting, readUserSetting } from '../contributions/config.ts';
 import type { Keys } from './keys.ts';
@@ -88,6 +89,11 @@ export class Hosts implements vscode.Disposable {
 
   async cancel(host: string, jobId: string): Promise<void> {
     await this.#use(host, (client) => client.cancel(jobId));
+  }
+
+  /** Connects to a running job. The tunnel is the caller's to dispose, and ends with the signal or when the key of the host changes. */
+  connectJob(host: string, jobId: string, signal: AbortSignal): Promise<JobTunnelClient> {
+    return this.#use(host, (client) => client.connectJob(jobId, { signal }));
   }
 
   /** The environments that jobs of the account on a host built for later jobs. */

@@ -50,6 +50,7 @@ export const FEATURE_COMMANDS = {
     'farwharf.compareResult',
     'farwharf.closeResults',
   ],
+  inside: ['farwharf.openJobTerminal'],
   sweeps: [
     'farwharf.showSweep',
     'farwharf.downloadSweepResults',

@@ -50,6 +50,7 @@ interface JobFeature extends JobFinder {
   readonly lostContacts: LostContacts;
   readonly watched: WatchedJobs;
   readonly jobLog: JobLog;
+  readonly logDocuments: LogDocuments;
   readonly sourceLines: SourceLines;
   readonly tree: JobTree;
   /** Resolves once there may be jobs, and those are settled whose process ended while it sent them. */
@@ -172,6 +173,7 @@ export function registerJobs(inputs: JobInputs): JobFeature {
     ...finder,
     watched,
     jobLog,
+    logDocuments,
     sourceLines,
     tree,
     whenUsed,

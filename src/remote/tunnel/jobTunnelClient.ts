@@ -199,6 +199,11 @@ export class JobTunnelClient implements Disposable {
     return requestConnection(this.#opener, port, signal);
   }
 
+  /** Resolves to the reason when the tunnel has ended. */
+  get closed(): Promise<Error> {
+    return this.#connection.closed;
+  }
+
   /** Ends the tunnel, and with it what runs through it. */
   [Symbol.dispose](): void {
     this.#connection.terminate();

@@ -18,6 +18,7 @@ export interface ShownPlot extends ShownCurve {
 export const PAGE_ACTIONS = [
   'showLog',
   'cancelJob',
+  'openJobTerminal',
   'browseResults',
   'downloadResults',
   'comparePlots',

@@ -21,6 +21,7 @@ const TITLES: Readonly<Record<PageAction, string>> = {
   browseResults: l10n.t('Browse Results'),
   downloadResults: l10n.t('Download Results'),
   comparePlots: l10n.t('Compare Plots'),
+  openJobTerminal: l10n.t('Open Terminal in Job'),
   compareSubmitted: l10n.t('Compare Submitted Files'),
   resubmitJob: l10n.t('Submit Again'),
 };

@@ -37,6 +37,7 @@ export function declareMainJob(open: () => Promise<JobHost>): void {
     window = await openWindow({
       name: FOLDER,
       env: host.env,
+      settings: { 'terminal.integrated.gpuAcceleration': 'off' }, // its text is in the page then
       prepare: async (folder, scratch) => {
         workspace = await writeGatedWorkspace(folder, join(scratch, 'gate'));
         await writeFile(join(folder, '.gitignore'), '# output\n*.log\n');
@@ -90,6 +91,8 @@ export function declareMainJob(open: () => Promise<JobHost>): void {
       .getByLabel(/^Farwharf, 1 job runs/)
       .first()
       .waitFor();
+
+    if (host.hasCluster !== true) await typeIntoJob(window.page, 'echo $((6*7)) > typed; cat typed', /^42/);
 
     await reloadWorkbench(window.page);
     await logLine(FIRST_LINE).waitFor();
@@ -163,6 +166,19 @@ export function declareMainJob(open: () => Promise<JobHost>): void {
     );
     assert.match(text, new RegExp(`^counted to ${counts.length}$`, 'm'));
   });
+}
+
+/** Types a line into the terminal of the only running job, and waits for a line that the terminal then shows. */
+async function typeIntoJob(page: Page, typed: string, shown: RegExp): Promise<void> {
+  await runCommand(page, 'Farwharf: Open Terminal in Job');
+  await choose(page, SCRIPT);
+  const rows = page.locator('.terminal-wrapper.active .xterm-rows > div');
+  await rows
+    .filter({ hasText: /[#$]\s*$/ })
+    .first()
+    .waitFor();
+  await page.keyboard.type(`${typed}\n`);
+  await rows.filter({ hasText: shown }).first().waitFor();
 }
 
 /** A script that prints numbers until the gate is there, and then waits to be cancelled. */

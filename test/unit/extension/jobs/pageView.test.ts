@@ -41,7 +41,14 @@ test('a page is data without control characters, with gaps where a value is not 
     { text: '2 %', links: [] },
     { text: 'red', links: [] },
   ]);
-  assert.deepEqual(view.actions, ['showLog', 'cancelJob', 'comparePlots', 'compareSubmitted', 'resubmitJob']);
+  assert.deepEqual(view.actions, [
+    'showLog',
+    'cancelJob',
+    'openJobTerminal',
+    'comparePlots',
+    'compareSubmitted',
+    'resubmitJob',
+  ]);
   assert.equal(view.advice, null);
 });
 

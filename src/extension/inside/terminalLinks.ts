@@ -1,0 +1,45 @@
+import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
+import type { JobRecord } from '../../jobs/ledger/record.ts';
+import { startedNotebook } from '../../jobs/selection/script.ts';
+import { SourceFiles } from '../../jobs/source/sourceFiles.ts';
+import { findReferences, type SourceReference } from '../../jobs/source/sourceReference.ts';
+import type { SourceLines } from '../jobs/log/sourceLines.ts';
+import { label } from '../ui/labels.ts';
+import type { JobTerminals } from './jobTerminals.ts';
+
+interface JobTerminalLink extends vscode.TerminalLink {
+  readonly record: JobRecord;
+  readonly reference: SourceReference;
+}
+
+/** Links from what a job prints in its terminal to the same lines of code in the folder that was submitted. */
+export class TerminalLinks implements vscode.TerminalLinkProvider<JobTerminalLink> {
+  readonly #terminals: Pick<JobTerminals, 'recordOf'>;
+  readonly #lines: SourceLines;
+
+  constructor(terminals: Pick<JobTerminals, 'recordOf'>, lines: SourceLines) {
+    this.#terminals = terminals;
+    this.#lines = lines;
+  }
+
+  async provideTerminalLinks({ line, terminal }: vscode.TerminalLinkContext): Promise<JobTerminalLink[]> {
+    const record = this.#terminals.recordOf(terminal);
+    if (record === undefined) return [];
+    const files = new SourceFiles(record);
+    const links: JobTerminalLink[] = [];
+    for (const reference of findReferences(line, startedNotebook(record))) {
+      const file = await files.find(reference.path);
+      if (file === undefined) continue;
+      const { start, end } = reference;
+      const tooltip = label`${l10n.t('{0}:{1} in your folder', file.path, reference.line)}`;
+      links.push({ startIndex: start, length: end - start, tooltip, record, reference });
+    }
+    return links;
+  }
+
+  async handleTerminalLink({ record, reference }: JobTerminalLink): Promise<void> {
+    const location = await this.#lines.locate(record, reference, new AbortController().signal);
+    if (location !== undefined) await vscode.window.showTextDocument(location.uri, { selection: location.range });
+  }
+}
