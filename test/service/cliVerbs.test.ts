@@ -52,6 +52,10 @@ test('every verb of the built program runs in a process of its own, and ends by 
     [`watch ${id}`],
     [`exec ${id} -- true`, FAILED], // it is over
     [`shell ${id}`, REFUSED], // this is no terminal
+    [`files ${id}`, FAILED],
+    [`cp ${id}:result.txt copy.txt`, FAILED],
+    [`ports ${id}`, FAILED],
+    [`forward ${id} 6006`, FAILED],
     [`cancel ${id}`],
     [`download ${id}`],
     [`results ${id}`],

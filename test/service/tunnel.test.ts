@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -9,6 +10,7 @@ import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RemoteClient } from '../../src/remote/client.ts';
 import type { CommandEnd, RunningCommand, JobTunnelClient } from '../../src/remote/tunnel/jobTunnelClient.ts';
+import { forwardPort } from '../../src/remote/tunnel/forwardPort.ts';
 import { CONNECT_FEATURE, TUNNEL_CHANNELS } from '../../src/remote/tunnel/tunnelProtocol.ts';
 import { openAdmin } from '../../src/service/admin/adminClient.ts';
 import type { KeyScope } from '../../src/service/store/accounts/apiKeys.ts';
@@ -162,6 +164,46 @@ for (const isolation of ['none', 'bubblewrap'] as const) {
       if (isolation === 'none') return;
       const { stdout: seen } = await resultOf(tunnel.exec(['find', service.data, '-maxdepth', '3', '-type', 'f']));
       assert.equal(seen, '');
+    });
+
+    test('files are those of the job’s folder, whatever its links lead to', async () => {
+      await resultOf(tunnel.exec(shell('mkdir -p out; echo 0.5 > out/loss.txt; ln -sf /etc/hostname out/host')));
+      const { entries } = await tunnel.list('out');
+      assert.deepEqual(entries.map(({ path, type, size }) => `${path} ${type} ${size}`).toSorted(), [
+        'out/host link 0',
+        'out/loss.txt file 4',
+      ]);
+      using read = await tunnel.read('out/loss.txt');
+      assert.equal(String(await buffer(read.bytes)), '0.5\n');
+      await assert.rejects(tunnel.read('out/host'), { code: 'refused' });
+      assert.equal((await tunnel.write('out/rate.txt', Buffer.from('0.1'))).size, 3);
+      assert.equal((await resultOf(tunnel.exec(['cat', 'out/rate.txt']))).stdout, '0.1');
+    });
+
+    test('ports are those on which the job listens, and no others of its machine', async () => {
+      const server = tunnel.exec(['python3', '-u', '-m', 'http.server', '0', '--bind', '127.0.0.1']);
+      await untilPrinted(server.stdout, 'Serving');
+      const ports = await tunnel.ports();
+      assert.deepEqual(
+        ports.map(({ process: name, isPublic }) => [name, isPublic]),
+        [['http.server', false]],
+      );
+      const [{ port } = { port: 0 }] = ports;
+      {
+        await using forwarded = await forwardPort(tunnel, port, { localPort: undefined });
+        const page = await fetch(`http://127.0.0.1:${forwarded.localPort}/confinement.txt`);
+        assert.match(await page.text(), /pid:\[/);
+      }
+      const other = await otherJob('sleep 600');
+      using elsewhere = await client.connectJob(other);
+      assert.deepEqual(await elsewhere.ports(), []);
+      await assert.rejects(elsewhere.connect(port), { code: 'refused', message: /belongs to another program/ });
+      await assert.rejects(tunnel.connect(Number(new URL(service.url).port)), { code: 'refused' });
+      await service.request(`/v1/jobs/${other}`, { method: 'DELETE' });
+      server.signal('SIGTERM');
+      server.stdout.resume();
+      await server.ended;
+      await assert.rejects(tunnel.connect(port), { code: 'missing' });
     });
 
     if (isolation === COMMON)
@@ -399,9 +441,10 @@ suite('the tunnel of a service', () => {
   });
 });
 
-test('farwharf exec passes on streams, status and Ctrl+C, and says what a service cannot do', async (t) => {
+test('farwharf exec, files, cp, ports and forward use a running job, and say what a service cannot do', async (t) => {
   const service = await startService(t, { config: testConfig({ max_jobs: 4 }) });
-  const job = await service.submit({ 'job.sh': 'sleep 600' }, { script: 'job.sh' });
+  const script = 'python3 -m http.server 0 --bind 127.0.0.1 &\nsleep 600';
+  const job = await service.submit({ 'job.sh': script }, { script: 'job.sh' });
   await service.untilRunning(job);
   await using scratch = await Scratch.create();
   const env = { FARWHARF_REMOTE_HOST: service.url, FARWHARF_API_KEY: service.key };
@@ -418,6 +461,7 @@ test('farwharf exec passes on streams, status and Ctrl+C, and says what a servic
     },
   });
   assert.deepEqual(interrupted, { exit: 6, stdout: 'ready\ninterrupted\n', stderr: '' });
+  await testFilesAndPorts(scratch, job, env);
   const noShell = await scratch.run(['shell', job], { env });
   assert.equal(noShell.exit, 2);
   assert.match(noShell.stderr, /A shell needs a terminal/);
@@ -437,6 +481,71 @@ test('farwharf exec passes on streams, status and Ctrl+C, and says what a servic
   assert.match(refused.stderr, /cannot be connected to: the service does not offer it/);
   assert.ok(!plain.unknownRequests.some((request) => request.includes('connect')));
 });
+
+/** What `farwharf files`, `cp`, `ports` and `forward` do with a job that serves its folder. */
+async function testFilesAndPorts(scratch: Scratch, job: string, env: Readonly<Record<string, string>>): Promise<void> {
+  const cwd = await scratch.folder('here', { 'loss.txt': 'mine' });
+  const run = (...args: string[]) => scratch.run(args, { env, cwd });
+  await run(
+    'exec',
+    job,
+    '--',
+    ...shell('mkdir -p out/.git; echo 0.5 > out/loss.txt; echo x > out/.git/config; ln -s / out/root'),
+  );
+  const listed = JSON.parse((await run('files', job, 'out', '--json')).stdout) as {
+    files: { path: string; size: number; modified: string }[];
+  };
+  assert.deepEqual(
+    listed.files.map(({ path, size }) => [path, size]),
+    [
+      ['out/.git/config', 2],
+      ['out/loss.txt', 4],
+    ],
+  );
+  assert.match(listed.files[0]?.modified ?? '', /^\d{4}-\d\d-\d\dT.*Z$/);
+  assert.match((await run('files', job)).stdout, /4 B +\S+ s ago +out\/loss\.txt/);
+  assert.match((await run('files', job, '../x')).stderr, /is not a path in the job's folder/);
+  assert.match((await run('files', job, 'out/root')).stderr, /leads out of the job’s folder/);
+
+  // What is there already is kept, and so is what tools would act on.
+  const copied = await run('cp', `${job}:out/loss.txt`, '.');
+  assert.deepEqual([copied.exit, await readFile(join(cwd, 'loss.txt'), 'utf8')], [0, 'mine'], copied.stderr);
+  assert.match(copied.stderr, /\+ loss \(job \w+\)\.txt/);
+  await run('cp', `${job}:out/loss.txt`, 'loss.txt', '--on-conflict', 'overwrite');
+  assert.equal(await readFile(join(cwd, 'loss.txt'), 'utf8'), '0.5\n');
+  const folder = await run('cp', `${job}:out`, 'copy', '--json');
+  assert.deepEqual((JSON.parse(folder.stdout) as { written: string[] }).written, ['loss.txt']);
+  assert.match(folder.stderr, /out\/root \(not copied/);
+  assert.deepEqual(await readdir(join(cwd, 'copy')), ['loss.txt']);
+  const missing = await run('cp', `${job}:absent`, 'copy2');
+  assert.deepEqual([missing.exit, existsSync(join(cwd, 'copy2'))], [2, false]);
+
+  const portsOf = async () => {
+    const { ports } = JSON.parse((await run('ports', job, '--json')).stdout) as {
+      ports: { port: number; process: string }[];
+    };
+    return ports;
+  };
+  await until(async () => (await portsOf()).length > 0);
+  const [server] = await portsOf();
+  assert.equal(server?.process, 'http.server');
+  assert.match((await run('forward', job, '70000')).stderr, /70000 is not a port/);
+  const page = Promise.withResolvers<string>();
+  let isAsked = false;
+  const forwarding = await scratch.run(['forward', job, String(server.port)], {
+    env,
+    onOutput: ({ stdout }, interrupt) => {
+      const [, url] = /is at (http:\S+)\n/.exec(stdout) ?? [];
+      if (url === undefined || isAsked) return;
+      isAsked = true;
+      const asked = fetch(`${url}/out/loss.txt`).then((response) => response.text());
+      asked.then(page.resolve, page.reject).finally(() => interrupt());
+    },
+  });
+  assert.equal(forwarding.exit, 130, forwarding.stderr);
+  assert.match(forwarding.stderr, new RegExp(`^Port ${server.port} of this machine is in use`));
+  assert.equal(await page.promise, '0.5\n');
+}
 
 test('a terminal shows what a program for whole screens sends as it was sent', {
   skip: whyNoTerminal() ?? false,

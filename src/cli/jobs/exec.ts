@@ -2,13 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { AppError } from '../../core/errors.ts';
-import { readFeatures } from '../../jobs/plan/serviceLimits.ts';
-import type { CommandEnd, RunningCommand, JobTunnelClient } from '../../remote/tunnel/jobTunnelClient.ts';
+import type { CommandEnd, RunningCommand } from '../../remote/tunnel/jobTunnelClient.ts';
 import { JOB_SHELL } from '../../remote/tunnel/jobShell.ts';
-import { CONNECT_FEATURE, type ExecHeader, type TerminalSize } from '../../remote/tunnel/tunnelProtocol.ts';
+import type { ExecHeader, TerminalSize } from '../../remote/tunnel/tunnelProtocol.ts';
 import type { Context, InputStream } from '../command/commandContext.ts';
 import { Session } from '../command/session.ts';
 import type { Output, StreamName } from '../terminal/output.ts';
+import { connectToJob } from './jobConnection.ts';
 
 // Shells exit with this number plus that of the signal that ended a program.
 const SIGNAL_BASE = 128;
@@ -45,7 +45,7 @@ async function runInJob(
 ): Promise<number> {
   await using session = new Session(context);
   const { jobId } = session.resolveJob(name);
-  using tunnel = await connect(session, jobId, context);
+  using tunnel = await connectToJob(session, jobId, context);
   const { stdio } = context.terminal;
   const screen = stdio.stream('stdout');
   const size = (): TerminalSize => ({
@@ -69,16 +69,6 @@ async function runInJob(
     passing.dispose();
     if (terminal) screen.off?.('resize', onResize);
   }
-}
-
-/** @throws AppError `refused` if the service lets nobody into its jobs. */
-async function connect(session: Session, jobId: string, { outputSignal }: Context): Promise<JobTunnelClient> {
-  const client = await session.client();
-  if (!readFeatures(await client.me({ signal: outputSignal })).includes(CONNECT_FEATURE)) {
-    const message = `Running jobs of ${session.hostName} cannot be connected to: the service does not offer it. Update the service, or run the job on one that does.`;
-    throw new AppError('refused', message);
-  }
-  return session.ask(jobId, (asked) => asked.connectJob(jobId, { signal: outputSignal }));
 }
 
 /** Sends what is typed or piped, until disposed. A terminal sends each key, Ctrl+C too, to the terminal of the command. */

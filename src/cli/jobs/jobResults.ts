@@ -144,7 +144,7 @@ export function describeResults(
   if (written.length > 0) lines.push(`${formatCount(written.length, noun)} in ${folder}`);
   else if (lines.length > 0) lines.push(`No file in ${folder} was changed.`);
   else if (same.length > 0) lines.push(`Nothing new: ${folder} already has all the ${noun}s.`);
-  else lines.push('The job produced no results.');
+  else lines.push(noun === 'result' ? 'The job produced no results.' : 'There are no files to write.');
   return lines;
 }
 

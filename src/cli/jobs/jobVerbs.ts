@@ -2,6 +2,7 @@ import { Argument } from 'commander';
 import { defineVerb, type Verb } from '../command/verb.ts';
 import {
   conflictFlag,
+  type Flag,
   jsonFlag,
   listFlag,
   numberFlag,
@@ -16,6 +17,10 @@ const EXEC_NOTES = `
 Standard input, output and error are those of the command, byte for byte. Ctrl+C reaches the command. The exit status is
 the command's, 126 or 127 if it cannot be run, or 128 plus the number of the signal that ended it. What the command has
 started ends with it, and all of it ends with this program.`;
+
+function maxSizeFlag(description: string): Flag<number> {
+  return numberFlag('--max-size <gb>', description, { min: 1, max: 1_000_000, fallback: DEFAULT_RESULT_GB });
+}
 
 /** The verbs about jobs that were sent. */
 export const jobVerbs: readonly Verb[] = [
@@ -99,6 +104,53 @@ export const jobVerbs: readonly Verb[] = [
     load: async () => (await import('./exec.ts')).openShell,
   }),
   defineVerb({
+    name: 'files',
+    summary: 'list the files of a running job',
+    args: ['<id>', new Argument('[path]', 'a folder or file of the job (default: all)')],
+    flags: { json: jsonFlag() },
+    examples: [
+      ['farwharf files 3f2a', 'list all files with their sizes and ages'],
+      ['farwharf files 3f2a checkpoints --json', 'list the files in a folder as JSON'],
+    ],
+    load: async () => (await import('./runningFiles.ts')).listRunningFiles,
+  }),
+  defineVerb({
+    name: 'cp',
+    summary: 'copy a file or a folder from a running job',
+    args: [
+      new Argument('<id:path>', 'the job, and a path relative to its folder'),
+      new Argument('<dest>', 'a folder, or the name of the copy'),
+    ],
+    flags: { onConflict: conflictFlag(), maxSize: maxSizeFlag('the most GB to copy'), json: jsonFlag() },
+    examples: [
+      ['farwharf cp 3f2a:checkpoints/last.pt .', 'copy a file into this folder'],
+      ['farwharf cp 3f2a:logs logs-so-far --on-conflict overwrite', 'copy a folder, replacing earlier copies'],
+    ],
+    load: async () => (await import('./runningFiles.ts')).copyFromJob,
+  }),
+  defineVerb({
+    name: 'ports',
+    summary: 'list the ports on which a running job listens',
+    args: ['<id>'],
+    flags: { json: jsonFlag() },
+    examples: [
+      ['farwharf ports 3f2a', 'list the ports, and the programs that listen there'],
+      ['farwharf ports 3f2a --json', 'print the same as JSON'],
+    ],
+    load: async () => (await import('./forwardPorts.ts')).listPorts,
+  }),
+  defineVerb({
+    name: 'forward',
+    summary: 'open ports of a running job on this machine, until Ctrl+C',
+    args: ['<id>', new Argument('<port...>', 'PORT, or PORT:LOCAL for another number here')],
+    flags: {},
+    examples: [
+      ['farwharf forward 3f2a 6006', "open the job's TensorBoard at http://127.0.0.1:6006"],
+      ['farwharf forward 3f2a 8888:9999 6006', 'open two ports, one of them as port 9999'],
+    ],
+    load: async () => (await import('./forwardPorts.ts')).forwardPorts,
+  }),
+  defineVerb({
     name: 'cancel',
     summary: 'stop a job',
     args: ['<id>'],
@@ -117,11 +169,7 @@ export const jobVerbs: readonly Verb[] = [
       into: textFlag('--into <dir>', 'folder for the results (default: the folder that was sent)'),
       only: listFlag('--only <path>', 'write only this file or folder of the results'),
       onConflict: conflictFlag(),
-      maxSize: numberFlag('--max-size <gb>', 'the most GB that the results may unpack to', {
-        min: 1,
-        max: 1_000_000,
-        fallback: DEFAULT_RESULT_GB,
-      }),
+      maxSize: maxSizeFlag('the most GB that the results may unpack to'),
       json: jsonFlag(),
     },
     examples: [

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
@@ -8,4 +9,10 @@ export function joinStreams(one: Duplex, other: Duplex): void {
     [other, one],
   ] as const)
     pipeline(from, to).catch(() => {});
+}
+
+/** The same for a TCP socket: a stream that breaks resets the connection, which its other end could take for its end otherwise. */
+export function joinSocket(socket: Socket, stream: Duplex): void {
+  stream.once('error', () => socket.resetAndDestroy());
+  joinStreams(socket, stream);
 }

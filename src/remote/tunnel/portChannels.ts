@@ -52,7 +52,7 @@ export function parsePortEvent(line: string): PortEvent | undefined {
 }
 
 /** Whether a number is that of a TCP port. */
-function isPort(port: number): boolean {
+export function isPort(port: number): boolean {
   return Number.isInteger(port) && port > 0 && port <= MAX_PORT;
 }
 

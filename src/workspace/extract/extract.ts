@@ -84,13 +84,12 @@ export async function stageArchive(
 export async function stageTar(
   tar: AsyncIterable<Buffer> | Iterable<Buffer>,
   folder: string,
-  options: Pick<StageOptions, 'name' | 'signal' | 'isHashed'> = {},
+  { limits, ...options }: Pick<StageOptions, 'limits' | 'name' | 'signal' | 'isHashed'> = {},
 ): Promise<StagedArchive> {
-  const { seconds } = DEFAULT_LIMITS;
+  const all = { ...DEFAULT_LIMITS, ...limits };
+  const { seconds, raise } = all;
   const { signal } = options;
-  return stageFrom(folder, DEFAULT_LIMITS, options, (plan, write) =>
-    readTarSteps(tar, plan, { seconds, signal }, write),
-  );
+  return stageFrom(folder, all, options, (plan, write) => readTarSteps(tar, plan, { seconds, raise, signal }, write));
 }
 
 async function stageFrom(

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../../../core/errors.ts';
-import { joinStreams } from '../../../core/network/joinStreams.ts';
+import { joinSocket } from '../../../core/network/joinStreams.ts';
 import type { PortEvent, PortHeader } from '../../../remote/tunnel/portChannels.ts';
 import { writeLine } from '../../../remote/tunnel/tunnelProtocol.ts';
 import {
@@ -30,7 +30,7 @@ export async function servePorts(control: Duplex, header: PortHeader, processes:
     if (header.type === 'connect') {
       const socket = await connectTo(control, header.port, processes);
       send({ type: 'connected' });
-      joinStreams(control, socket);
+      joinSocket(socket, control);
       return;
     }
     control.resume(); // the client only closes it
