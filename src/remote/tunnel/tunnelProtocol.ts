@@ -12,7 +12,7 @@ export const TUNNEL_PROTOCOL = 'farwharf-tunnel-1';
 /** How a tunnel carries its channels. Both sides must agree. */
 export const TUNNEL_CHANNELS = {
   windowBytes: 2 ** 20,
-  maxChannels: 64,
+  maxChannels: 256,
 } as const satisfies MultiplexerOptions;
 /** The largest WebSocket message of a tunnel, in bytes. */
 export const MAX_TUNNEL_MESSAGE = 2 ** 20;

@@ -72,11 +72,8 @@ export async function stageArchive(
   folder: string,
   { limits, onProgress, ...options }: StageOptions = {},
 ): Promise<StagedArchive> {
-  const all = { ...DEFAULT_LIMITS, ...limits };
-  const { seconds, raise } = all;
-  const { signal } = options;
-  return stageFrom(folder, all, options, (plan, write) =>
-    readExtractSteps(archive, plan, { seconds, raise, signal, onProgress }, write),
+  return stageFrom(folder, limits, options, (plan, write, reading) =>
+    readExtractSteps(archive, plan, { ...reading, onProgress }, write),
   );
 }
 
@@ -86,24 +83,24 @@ export async function stageTar(
   folder: string,
   { limits, ...options }: Pick<StageOptions, 'limits' | 'name' | 'signal' | 'isHashed'> = {},
 ): Promise<StagedArchive> {
-  const all = { ...DEFAULT_LIMITS, ...limits };
-  const { seconds, raise } = all;
-  const { signal } = options;
-  return stageFrom(folder, all, options, (plan, write) => readTarSteps(tar, plan, { seconds, raise, signal }, write));
+  return stageFrom(folder, limits, options, (plan, write, reading) => readTarSteps(tar, plan, reading, write));
 }
 
 async function stageFrom(
   folder: string,
-  limits: ArchiveLimits,
+  given: Partial<ArchiveLimits> | undefined,
   options: Pick<StageOptions, 'name' | 'signal' | 'rules' | 'isHashed'>,
-  read: (plan: ArchivePlan, write: WriteSteps) => Promise<void>,
+  read: (plan: ArchivePlan, write: WriteSteps, reading: ReadOptions) => Promise<void>,
 ): Promise<StagedArchive> {
+  const limits = { ...DEFAULT_LIMITS, ...given };
+  const { seconds, raise } = limits;
+  const reading = { seconds, raise, signal: options.signal };
   options.signal?.throwIfAborted();
   const firstCreated = await mkdir(folder, { recursive: true }).catch((error: unknown) => {
     throw writeFailure(error, folder);
   });
   try {
-    return await stageInto(await realpath(folder), limits, options, read);
+    return await stageInto(await realpath(folder), limits, options, (plan, write) => read(plan, write, reading));
   } catch (error) {
     if (firstCreated !== undefined) await removeMade(resolve(folder), firstCreated);
     throw writeFailure(error, folder);
