@@ -1,6 +1,7 @@
 import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
 import { storesSecrets } from '../../jobs/plan/secretFindings.ts';
+import { valueRefusal } from '../../jobs/selection/refusals.ts';
 import { secretName, secretValue } from '../../remote/protocol/secret.ts';
 import type { AccountMonitor } from './account.ts';
 import type { Hosts } from './hosts.ts';
@@ -34,7 +35,7 @@ export async function setSecret(deps: SecretDeps): Promise<void> {
   const row = await pickOne({ title, placeholder, items, typed });
   if (row === undefined || row === 'back') return;
   const { name } = row;
-  const problem = secretName.safeParse(name).error?.issues[0]?.message;
+  const problem = valueRefusal(secretName, name);
   if (problem !== undefined)
     throw new AppError('bad-input', l10n.t('{0} cannot be a secret: the name {1}.', name, problem));
   const value = await askText({
@@ -46,7 +47,7 @@ export async function setSecret(deps: SecretDeps): Promise<void> {
     password: true,
     ignoreFocusOut: true,
     validateInput: (text) => {
-      const wrong = secretValue.safeParse(text).error?.issues[0]?.message;
+      const wrong = valueRefusal(secretValue, text);
       return wrong === undefined ? undefined : l10n.t('The value {0}.', wrong);
     },
   });

@@ -3,6 +3,7 @@ import { printableLine } from '../../core/text/printable.ts';
 import { MAX_JOB_SECRETS, secretName, SECRETS_FEATURE } from '../../remote/protocol/secret.ts';
 import { receivedAccount } from '../../remote/protocol/schemas.ts';
 import type { JobFinding } from '../selection/jobFinding.ts';
+import { valueRefusal } from '../selection/refusals.ts';
 import { readFeatures } from './serviceLimits.ts';
 
 /** Whether a service stores secrets. @param account the response of `GET /v1/me`; undefined if there is none. */
@@ -47,9 +48,8 @@ export function secretFindings(
     );
   }
   for (const name of secrets) {
-    const { error } = secretName.safeParse(name);
-    if (error !== undefined)
-      return finding(l10n.t('{0} cannot be a secret', name), l10n.t('The name {0}.', error.issues[0]?.message ?? ''));
+    const refusal = valueRefusal(secretName, name);
+    if (refusal !== undefined) return finding(l10n.t('{0} cannot be a secret', name), l10n.t('The name {0}.', refusal));
   }
   const missing = secretNames === undefined ? [] : secrets.filter((name) => !secretNames.includes(name));
   if (missing.length === 0) return [];

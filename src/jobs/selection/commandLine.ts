@@ -4,6 +4,7 @@ import { commandWords } from '../../remote/protocol/command.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { shellWord } from '../../core/text/shellWord.ts';
 import { splitWords } from '../../core/text/splitWords.ts';
+import { valueRefusal } from './refusals.ts';
 
 /** What only a shell does: an operator, a variable or a pattern. Text in single quotes and escaped characters are skipped. */
 const SHELL_SYNTAX =
@@ -42,9 +43,9 @@ export function readCommandLine(line: string): CommandLine {
 
 /** @throws AppError `bad-input` for a command that no service runs: an empty or a huge one. */
 export function requireCommand(words: readonly string[]): void {
-  const [issue] = commandWords.safeParse(words).error?.issues ?? [];
-  if (issue === undefined) return;
-  throw new AppError('bad-input', l10n.t('The command is not valid, so nothing was sent: it {0}.', issue.message));
+  const refusal = valueRefusal(commandWords, words);
+  if (refusal === undefined) return;
+  throw new AppError('bad-input', l10n.t('The command is not valid, so nothing was sent: it {0}.', refusal));
 }
 
 /** A command for POSIX shells, as it is shown and edited. */

@@ -10,16 +10,24 @@ const MAX_WORDS = 1_000;
 const MAX_COMMAND_BYTES = 32 * 1024;
 const MAX_TITLE_CHARACTERS = 4_096;
 
+/** Why a command is refused, after "it". */
+export const COMMAND_REFUSALS = {
+  program: 'must begin with the name of a program',
+  nul: 'must not contain NUL',
+  words: `must be at most ${MAX_WORDS} words. Write a longer command into a script`,
+  bytes: `must be at most ${MAX_COMMAND_BYTES / 1024} KB. Write a longer command into a script`,
+} as const;
+
 /** A program, and its arguments: what a job runs without a shell. */
 export const commandWords = z
-  .array(z.string().regex(/^[^\0]*$/, 'must not contain NUL'))
-  .min(1, 'must begin with the name of a program')
-  .max(MAX_WORDS, `must be at most ${MAX_WORDS} words. Write a longer command into a script`)
+  .array(z.string().regex(/^[^\0]*$/, COMMAND_REFUSALS.nul))
+  .min(1, COMMAND_REFUSALS.program)
+  .max(MAX_WORDS, COMMAND_REFUSALS.words)
   // What starts a container would take it for an option of its own.
-  .refine(([program]) => !/^(?:-|$)/.test(program ?? ''), 'must begin with the name of a program')
+  .refine(([program]) => !/^(?:-|$)/.test(program ?? ''), COMMAND_REFUSALS.program)
   .refine(
     (words) => words.reduce((sum, word) => sum + Buffer.byteLength(word) + 1, 0) <= MAX_COMMAND_BYTES,
-    'must be at most 32 KB. Write a longer command into a script',
+    COMMAND_REFUSALS.bytes,
   );
 
 /** A command as the title of its job: one line for POSIX shells, of at most 4,096 characters, without anything that must not be shown. */

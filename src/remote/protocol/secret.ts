@@ -20,19 +20,29 @@ const CHANGES_PROGRAMS = new RegExp(
     'OPENSSL_.*|SSL_CERT_.*|CUDA_VISIBLE_DEVICES)$',
 );
 
+/** Why the name or the value of a secret is refused, after "it". */
+export const SECRET_REFUSALS = {
+  length: 'must have at most 64 characters',
+  characters: 'must be capital letters, digits and "_", and not begin with a digit',
+  changesPrograms: 'is a variable that changes which programs run or how they load',
+  nul: 'must not contain NUL',
+  short: `must have at least ${MIN_BYTES} characters`,
+  long: `must have at most ${MAX_BYTES / 1024} KB`,
+} as const;
+
 /** The name of a secret, which is that of a variable of the job. */
 export const secretName = z
   .string()
-  .max(64, 'must have at most 64 characters')
-  .regex(/^[A-Z_][A-Z0-9_]*$/, 'must be capital letters, digits and "_", and not begin with a digit')
-  .refine((name) => !CHANGES_PROGRAMS.test(name), 'is a variable that changes which programs run or how they load');
+  .max(64, SECRET_REFUSALS.length)
+  .regex(/^[A-Z_][A-Z0-9_]*$/, SECRET_REFUSALS.characters)
+  .refine((name) => !CHANGES_PROGRAMS.test(name), SECRET_REFUSALS.changesPrograms);
 
 /** The value of a secret. No message repeats it. */
 export const secretValue = z
   .string()
-  .refine((value) => !value.includes('\0'), 'must not contain NUL')
-  .refine((value) => Buffer.byteLength(value) >= MIN_BYTES, `must have at least ${MIN_BYTES} characters`)
-  .refine((value) => Buffer.byteLength(value) <= MAX_BYTES, `must have at most ${MAX_BYTES / 1024} KB`);
+  .refine((value) => !value.includes('\0'), SECRET_REFUSALS.nul)
+  .refine((value) => Buffer.byteLength(value) >= MIN_BYTES, SECRET_REFUSALS.short)
+  .refine((value) => Buffer.byteLength(value) <= MAX_BYTES, SECRET_REFUSALS.long);
 
 const redactResults = z
   .boolean()
