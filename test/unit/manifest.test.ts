@@ -16,6 +16,7 @@ import {
   SETTING_SCOPES,
   TASK_TYPE,
 } from '../../src/extension/contributions/names.ts';
+import { JOB_TERMS, termsWith } from '../../src/remote/protocol/jobTerms.ts';
 import { readSubmitArguments } from '../../src/extension/submit/submitArguments.ts';
 import { AGENT_TOOL_NAMES } from '../../src/jobs/agentTools/agentToolNames.ts';
 import { AGENT_TOOL_TEXTS, agentToolSchema } from '../../src/jobs/agentTools/agentTools.ts';
@@ -85,10 +86,19 @@ test('the manifest and the code name the same commands', () => {
   assert.deepEqual(contributes.commands.map(({ command }) => command).sort(), [...COMMANDS].sort());
 });
 
-test('the manifest and the code name the same type of task, with arguments that a submit takes', () => {
+test('the manifest and the code name the same type of task, with a profile and the terms that are text or numbers', () => {
   const [task, ...others] = contributes.taskDefinitions;
   assert.deepEqual([task?.type, others], [TASK_TYPE, []]);
-  for (const [name, { type }] of Object.entries(task?.properties ?? {})) {
+  const terms = termsWith('flag').flatMap((name) => {
+    const { type } = JOB_TERMS[name].flag;
+    return type === 'list' ? [] : [[name, type === 'number' ? 'integer' : 'string'] as const];
+  });
+  const properties = Object.entries(task?.properties ?? {});
+  assert.deepEqual(
+    Object.fromEntries(properties.map(([name, { type }]) => [name, type])),
+    Object.fromEntries([['profile', 'string'], ...terms]),
+  );
+  for (const [name, { type }] of properties) {
     const value = type === 'integer' ? 5 : 'x';
     assert.deepEqual(readSubmitArguments({ [name]: value }), { [name]: value });
   }

@@ -12,7 +12,11 @@ const GERMAN: unknown = JSON.parse(
   readFileSync(join(import.meta.dirname, '../../../../l10n/bundle.l10n.de.json'), 'utf8'),
 );
 const MESSAGES = [...Object.values(COMMAND_REFUSALS), ...Object.values(SECRET_REFUSALS)];
-const refused = (message: string) => valueRefusal(z.string().refine(() => false, message), 'x');
+const refused = (message: string) =>
+  valueRefusal(
+    z.string().refine(() => false, message),
+    'x',
+  );
 
 test('each reason why a command or a secret is refused is in the language of the user, and in English as the service says it', (t) => {
   for (const message of MESSAGES) assert.equal(refused(message), message);
