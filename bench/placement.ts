@@ -57,5 +57,7 @@ for (const [jobs, accounts] of [
   times.sort((a, b) => a - b);
   const at = (part: number): string => (times[Math.floor(part * (times.length - 1))] ?? 0).toFixed(2);
   const who = `${jobs.toLocaleString('en')} queued jobs of ${accounts} accounts`;
-  process.stdout.write(`${who.padEnd(36)} median ${at(0.5)} ms, 95 % ${at(0.95)} ms, 99 % ${at(0.99)} ms, highest ${at(1)} ms\n`);
+  process.stdout.write(
+    `${who.padEnd(36)} median ${at(0.5)} ms, 95 % ${at(0.95)} ms, 99 % ${at(0.99)} ms, highest ${at(1)} ms\n`,
+  );
 }

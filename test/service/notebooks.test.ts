@@ -120,10 +120,17 @@ suite('a notebook', { skip: missing === undefined ? false : `LOUD: ${missing}` }
     assert.match((await scratch.run(['download', id], { env })).stderr, /Nothing new/);
   });
 
-  test('whose kernel ends says so', async () => {
-    const ended = await run({ 'a.ipynb': notebook([code('import os\nos.kill(os.getpid(), 9)')]) }, 'a.ipynb');
+  test('whose kernel ends says so, however much it printed before, which the log has in part and the notebook as a whole', async () => {
+    const cells = ['print("y" * 9_000_000)\nprint("last")', 'print("two")', 'import os\nos.kill(os.getpid(), 9)'];
+    const ended = await run({ 'a.ipynb': notebook(cells) }, 'a.ipynb');
     assert.equal(ended.exit, 1);
-    assert.match(ended.stderr, /The kernel ended while cell 1 of 1 of a\.ipynb ran/);
+    assert.match(ended.stderr, /The kernel ended while cell 3 of 3 of a\.ipynb ran/);
+    const rest = ended.stdout.replace('y'.repeat(8_000_000), '(y)');
+    assert.equal(
+      rest,
+      'cell 1 of 3\n(y)\n[the rest of what this cell prints is in the notebook]\ncell 2 of 3\ntwo\ncell 3 of 3\n',
+    );
+    assert.equal((await ended.cells('a.ipynb')).map(outputOf)[0]?.length, 9_000_006);
   });
 
   test('in which nbclient fails says so in one line, and keeps the outputs up to then', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
 import { registerHooks } from 'node:module';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -12,6 +13,7 @@ import { JobLedger } from '../../src/jobs/ledger/ledger.ts';
 import { Selections } from '../../src/jobs/selection/selections.ts';
 import { withStarted } from '../../src/jobs/submit/scriptTerms.ts';
 import type { Sweep } from '../../src/jobs/sweeps/sweep.ts';
+import { fieldOf } from '../../src/core/jsonFields.ts';
 import { connectTo } from '../unit/jobs/testClient.ts';
 import { sendJson, TestService } from '../unit/jobs/testService.ts';
 import { Scratch } from './commandLine.ts';
@@ -74,10 +76,15 @@ async function setUp(t: TestContext, account?: object) {
   const venv = `${await scratch.folder('other', { 'venv.json': '{ "requirements": "missing.txt" }' })}/venv.json`;
   /** The time limits of the jobs that arrived. */
   const limits: unknown[] = [];
+  /** Their commands. */
+  const commands: unknown[] = [];
   const http = await TestService.start(t, {
     submit: async (request, response) => {
       const body = Buffer.concat(await request.toArray()).toString('latin1');
-      limits.push(Number(/"max_runtime":(\d+)/.exec(body)?.[1]));
+      const [, meta = ''] = /name="meta"[^]*?\r\n\r\n(\{[^]*?\})\r\n--/.exec(body) ?? [];
+      const terms: unknown = JSON.parse(Buffer.from(meta, 'latin1').toString());
+      limits.push(fieldOf(terms, 'max_runtime'));
+      commands.push(fieldOf(terms, 'command'));
       sendJson(response, { job_id: `job-${limits.length}` });
     },
     ...(account !== undefined && {
@@ -103,6 +110,7 @@ async function setUp(t: TestContext, account?: object) {
   return {
     run,
     limits,
+    commands,
     cwd,
     venv,
     tool: captured(context, signal),
@@ -239,4 +247,40 @@ test('every way to submit works with a service that has no accounts', async (t) 
   await inEditor({ profile: 'plain' });
   assert.equal(limits.length, 11);
   assert.equal((await inEditor({ profile: 'sweep' }))?.drafts.length, 2);
+});
+
+test('every way to submit sends the words of a command as they are, and refuses those that no service runs', async (t) => {
+  const { run, commands, tool, cwd, inEditor } = await setUp(t, { account_id: 'ada', features: ['command'] });
+  const profile = (command: readonly string[]): Promise<void> =>
+    writeFile(join(cwd, 'farwharf.json'), JSON.stringify({ profiles: { bad: { command } } }));
+  const odd = ['tool', "it's", '"', '$HOME `id` | x', '', 'two\nlines\r', '\u001b[31m\u202e', '-x', 'ü'];
+  await profile(odd);
+  assert.equal((await run('.', '--', ...odd)).exit, 0);
+  assert.equal((await run('--profile', 'bad')).exit, 0);
+  await submitJobTool(tool, cwd, { command: odd });
+  await inEditor({ command: odd });
+  await inEditor({ profile: 'bad' });
+  assert.deepEqual(
+    commands,
+    Array.from({ length: 5 }, () => odd),
+  );
+  for (const [words, why] of [
+    [[], /must begin with the name of a program|Must have at least 1 entry|Specify a script/],
+    [['', 'x'], /must begin with the name of a program/],
+    [['tool', 'a\0b'], /must not contain NUL|Must be text without NUL/],
+    [['tool', 'x'.repeat(100_000)], /must be at most 32 KB|Must have at most 32000 characters/],
+    [['tool', ...Array<string>(1_001).fill('x')], /must be at most 1000 words|Must have at most 1000 entries/],
+  ] as const) {
+    await profile(words);
+    const runs = [['--profile', 'bad'], ...(words.join('').includes('\0') ? [] : [['.', '--', ...words]])];
+    for (const front of runs) {
+      const { exit, stderr } = await run(...front);
+      assert.equal(exit, 2, stderr);
+      assert.match(stderr, why, front[0]);
+    }
+    await assert.rejects(submitJobTool(tool, cwd, { command: [...words] }), { code: 'bad-input', message: why });
+    await assert.rejects(inEditor({ command: words }), { code: 'bad-input', message: why });
+    await assert.rejects(inEditor({ profile: 'bad' }), { code: 'bad-input', message: why });
+  }
+  assert.equal(commands.length, 5);
 });

@@ -20,7 +20,7 @@ const ONE_LINE = `Must be one line of text. ${VARIABLES}`;
 const oneLine = (description: string, start = '(?=.*\\S)') =>
   matching(new RegExp(`^${start}(?:[^$\\r\\n\\0]|${VARIABLE})*$`), ONE_LINE, description);
 const text = (description: string, maxLength: number) =>
-  matching(new RegExp(`^(?:[^$\\0]|${VARIABLE})*$`), VARIABLES, description, maxLength);
+  matching(new RegExp(`^(?:[^$\\0]|${VARIABLE})*$`), `Must be text without NUL. ${VARIABLES}`, description, maxLength);
 const innerPath = (description: string) =>
   matching(
     /^(?![/\\]|[A-Za-z]:)(?!(?:.*[/\\])?\.\.(?:[/\\]|$))(?!.*\$\{)[^\r\n\0]+$/,

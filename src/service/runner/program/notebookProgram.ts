@@ -25,6 +25,8 @@ TEXT_LENGTH = {True: 4_000, False: 30_000}  # while the cell runs, and afterward
 PICTURE_LENGTH = 400_000
 LINE_LENGTH = 900_000
 SHORTEST_PAUSE = 0.3
+# Of a cell, in the log. A service stores so much of it only, which later cells need too.
+MOST_LOGGED = 8_000_000
 BYTES_PER_SECOND = 8_000
 MOST_BYTES = {True: 12_000_000, False: 24_000_000}
 
@@ -146,6 +148,20 @@ class Line:
     is_open = False
 
 
+class Logged:
+    """How many characters of the current cell are in the log."""
+    count = 0
+
+
+def within_log(text):
+    before, Logged.count = Logged.count, Logged.count + len(text)
+    if Logged.count <= MOST_LOGGED:
+        return text
+    if before > MOST_LOGGED:
+        return ''
+    return text[:MOST_LOGGED - before] + '\n[the rest of what this cell prints is in the notebook]\n'
+
+
 def show(message):
     kind, content = message['msg_type'], message['content']
     stream = sys.stdout
@@ -159,6 +175,8 @@ def show(message):
         text = '\n'.join(content['traceback']) + '\n'
     else:
         return
+    if kind == 'stream':
+        text = within_log(text)
     stream.write(text)
     stream.flush()
     if stream is sys.stdout and text:
@@ -299,6 +317,7 @@ class Execution(NotebookClient):
         if are_parameters(cell):  # neither counted nor numbered, so that the numbers are those of the notebook without it
             return await super().async_execute_cell(cell, *args, **{**options, 'store_history': False, 'execution_count': None})
         self.cell += 1
+        Logged.count = 0
         show_line(self.place)
         self.live.send(cell, 'running')
         try:

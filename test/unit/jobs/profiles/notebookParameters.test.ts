@@ -108,7 +108,7 @@ test('mistakes in parameters are reported', () => {
     }
   }
   assert.deepEqual(problemsOf({ script, parameters: { a: [{ b: '${nope}' }] } }), [
-    'Its variables are ${env:NAME}, ${matrix:NAME}, ${workspaceFolder} and ${file}.',
+    'Must be text without NUL. Its variables are ${env:NAME}, ${matrix:NAME}, ${workspaceFolder} and ${file}.',
   ]);
   assert.equal(problemsOf({ script, parameters: [1] }).length, 1);
   assert.deepEqual(problemsOf({ script, parameters: {} }), []);
