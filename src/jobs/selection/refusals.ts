@@ -28,6 +28,7 @@ export function valueRefusal(schema: z.ZodType, value: unknown): string | undefi
       return l10n.t('must have at least 4 characters');
     case SECRET_REFUSALS.long:
       return l10n.t('must have at most 32 KB');
+    case undefined:
     default:
       return message;
   }
