@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { Locator } from 'playwright-core';
 import { EVIDENCE } from '../../../scripts/vscode/evidence.ts';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
@@ -12,6 +14,7 @@ import {
   followLink,
   openFile,
   runCommand,
+  typeIntoList,
   WAIT_TIMEOUT_MS,
   webviewOf,
 } from '../../../scripts/vscode/workbench.ts';
@@ -50,21 +53,42 @@ const SCORED = [
   'import json\nprint("farwharf:metric", json.dumps({"score": 10 * rate}))',
   'print(rate, "of 10")',
 ];
+/** Waits for a file beside the folder. */
+const WAIT = `import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+while (!existsSync('GATE')) await sleep(50);
+`;
+// Whatever the machine has: one that no other test has.
+const SERVICE = `[process]\ngpus = ["${randomUUID()}"]\n${['cpu', 'gpu'].map((name) => `[[machine_classes]]\nname = "${name}"\ngpus = ${Number(name === 'gpu')}\n`).join('')}`;
 const PROFILES = {
+  holder: { script: 'holder.mjs', machineClass: 'gpu' },
+  waiter: { script: 'waiter.mjs', machineClass: 'gpu' },
   rates: { script: 'rates.ipynb', parameters: { rate: '${matrix:rate}' }, matrix: { rate: RATES } },
 };
 
 suite('what a job runs besides scripts', () => {
   let window: Window;
   let folder = '';
+  let gate: (name: string) => string;
 
   before(async () => {
     window = await openWindow({
       name: 'programs',
       settings: { 'workbench.editorAssociations': { '*.ipynb': 'jupyter-notebook' } },
-      prepare: async (path) => {
+      prepare: async (path, scratch) => {
         folder = path;
+        gate = (name) => join(scratch, name);
         await mkdir(path, { recursive: true });
+        await mkdir(join(scratch, 'home'), { mode: 0o700 });
+        await writeFile(join(scratch, 'home', 'service.toml'), SERVICE, { mode: 0o600 });
+        for (const name of ['holder', 'waiter'])
+          await writeFile(join(path, `${name}.mjs`), WAIT.replace("'GATE'", JSON.stringify(gate('gpu'))));
+        const untilGate = (name: string) =>
+          `import os, time\nwhile not os.path.exists(${JSON.stringify(gate(name))}):\n    time.sleep(0.05)\nprint(${JSON.stringify(name)})`;
+        await writeFile(
+          join(path, 'edits.ipynb'),
+          notebook(['print("first")', untilGate('second'), 'print("deleted")', untilGate('last')]),
+        );
         await writeFile(join(path, 'names.txt'), 'ada\nben\ncy\n');
         await writeFile(join(path, 'plots.ipynb'), notebook(PLOTS));
         await writeFile(join(path, 'rates.ipynb'), notebook(SCORED));
@@ -119,8 +143,9 @@ suite('what a job runs besides scripts', () => {
     const row = job('analysis.ipynb');
     await row.filter({ hasText: 'cell 3 of 3 of analysis.ipynb failed' }).waitFor();
     await log('[0, 1, 4, 9, 16]').waitFor();
-    await row.click();
-    await row.getByRole('button', { name: 'Download Results' }).click();
+    // The row may still move to another group.
+    await typeIntoList(page, 'Farwharf: Download Results', 'analysis', 'analysis.ipynb');
+    await page.keyboard.press('Enter');
     await list('merge: put the outputs of the job into your notebook').getByRole('button', { name: 'OK' }).click();
     await page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'analysis.ipynb' }).waitFor();
     await runCommand(page, 'View: Show Farwharf');
@@ -155,14 +180,7 @@ suite('what a job runs besides scripts', () => {
       ['eight\n'],
       picture,
     ];
-    let shown: readonly (readonly string[])[] = [];
-    const deadline = Date.now() + WAIT_TIMEOUT_MS;
-    while ((shown[expected.length - 1] ?? []).length === 0) {
-      assert.ok(Date.now() < deadline, 'the outputs do not arrive in the notebook');
-      await runCommand(page, 'File: Save'); // each output that arrives changes the notebook again
-      shown = await savedOutputs('plots.ipynb').catch(() => []); // the file may be half written
-    }
-    assert.deepEqual(shown.slice(0, expected.length), expected); // the last cell still runs
+    await untilSaved('plots.ipynb', expected); // the last cell still runs
     const place = page.locator('.statusbar-item', { hasText: 'of 10' });
     await place.filter({ hasText: 'Cell 1 of 10' }).waitFor();
     const trace = log('[4], line 2');
@@ -180,12 +198,58 @@ suite('what a job runs besides scripts', () => {
     await page.screenshot({ path: join(EVIDENCE, 'notebook-live.png') });
   });
 
+  test('a notebook that is edited and closed while outputs arrive keeps the edit, and gets the rest when it is opened again', {
+    skip: missing === undefined ? false : `LOUD: ${missing}`,
+  }, async () => {
+    const { page } = window;
+    await openFile(page, 'edits.ipynb');
+    await page.locator('.notebook-toolbar-container').getByRole('button', { name: 'Submit This File' }).click();
+    await choose(page, 'Submit edits.ipynb');
+    const states = page.locator('.cell-status-left .cell-status-item');
+    await states.filter({ hasText: 'queued on this machine' }).first().waitFor();
+    const place = page.locator('.statusbar-item', { hasText: 'Cell' });
+    await page.locator('.notebookOverlay .view-line', { hasText: 'deleted' }).click();
+    await place.filter({ hasText: 'Cell 3 of 4' }).waitFor();
+    await page.keyboard.press('Escape');
+    await runCommand(page, 'Notebook: Delete Cell');
+    await place.filter({ hasText: 'of 3' }).waitFor();
+    await writeFile(gate('second'), '');
+    await untilSaved('edits.ipynb', [['first\n'], ['second\n'], []]);
+    await closeAllEditors(page);
+    await writeFile(gate('last'), '');
+    await runCommand(page, 'View: Show Farwharf');
+    await job('edits.ipynb').filter({ hasText: 'succeeded' }).waitFor();
+    await openFile(page, 'edits.ipynb');
+    await untilSaved('edits.ipynb', [['first\n'], ['second\n'], ['last\n']]);
+    assert.equal(await page.locator('.notification-list-item', { hasText: /error/i }).count(), 0);
+  });
+
+  test('a job waits for the GPU that another one has, says so, and starts once that is free', async () => {
+    const { page } = window;
+    await runCommand(page, 'View: Show Farwharf');
+    for (const [name, state] of [
+      ['holder', 'running'],
+      ['waiter', 'waits for 1 GPU'],
+    ] as const) {
+      await typeIntoList(page, 'Farwharf: Submit Profile', name, name);
+      await page.keyboard.press('Enter');
+      await list(`Submit ${name}.mjs`).waitFor();
+      await choose(page, `Submit ${name}.mjs`);
+      await job(`${name}.mjs`).filter({ hasText: state }).waitFor();
+    }
+    const waiting = /waits for 1 GPU: 1 of 1 in use, the first free by \d\d?:\d\d/;
+    await job('waiter.mjs').filter({ hasText: waiting }).waitFor();
+    await page.screenshot({ path: join(EVIDENCE, 'gpu-queue.png') });
+    await writeFile(gate('gpu'), '');
+    await job('waiter.mjs').filter({ hasText: 'succeeded' }).waitFor();
+  });
+
   test('a notebook is swept over three values of its parameter, and each copy comes home', {
     skip: missing === undefined ? false : `LOUD: ${missing}`,
   }, async () => {
     const { page } = window;
-    await runCommand(page, 'Farwharf: Submit Profile');
-    await choose(page, 'rates');
+    await typeIntoList(page, 'Farwharf: Submit Profile', 'rates', 'rates');
+    await page.keyboard.press('Enter');
     const question = page.locator('.monaco-dialog-box', { hasText: 'Submit 3 jobs of rates' });
     await question.getByRole('button', { name: 'Submit' }).click();
     const row = (rate: number): Locator =>
@@ -200,6 +264,17 @@ suite('what a job runs besides scripts', () => {
       assert.deepEqual(outputs.at(-1), [`${rate} of 10\n`]);
     }
   });
+
+  /** Saves the open notebook until its first cells show this. */
+  async function untilSaved(path: string, expected: readonly (readonly string[])[]): Promise<void> {
+    let shown: readonly (readonly string[])[] = [];
+    const deadline = Date.now() + WAIT_TIMEOUT_MS;
+    while (!isDeepStrictEqual(shown.slice(0, expected.length), expected)) {
+      assert.ok(Date.now() < deadline, `the outputs do not arrive in the notebook: ${JSON.stringify(shown)}`);
+      await runCommand(window.page, 'File: Save'); // each output that arrives changes the notebook again
+      shown = await savedOutputs(path).catch(() => []); // the file may be half written
+    }
+  }
 
   /** What each cell of a notebook in the folder shows: the texts that it printed, and the types of its other outputs. */
   async function savedOutputs(path: string): Promise<readonly (readonly string[])[]> {
