@@ -272,13 +272,19 @@ export class RemoteClient implements AsyncDisposable {
   async connectJob(jobId: string, options?: RequestOptions): Promise<JobTunnelClient> {
     const path = `${jobPath(jobId)}/connect`;
     const { readMs, signal } = limits(options, REQUEST_TIMEOUT);
-    const { openJobTunnel } = await import('./tunnel/jobTunnelClient.ts');
+    const [{ JobTunnelClient: Tunnel }, { openTunnelConnection, openTunnelSocket }] = await Promise.all([
+      import('./tunnel/jobTunnelClient.ts'),
+      import('./tunnel/tunnelConnection.ts'),
+    ]);
     const ends = AbortSignal.any([this.#closed.signal, ...(signal === undefined ? [] : [signal])]);
-    return this.#send(signal, (authorization) => {
-      const { url, agent, headers } = this.#transport.connection(path);
-      const call = { agent, headers: { ...headers, authorization }, timeoutMs: readMs, signal: ends };
-      return openJobTunnel(url, call, (response) => checkedResponse(response, this.#redactor));
-    });
+    const open = () =>
+      this.#send(signal, (authorization) => {
+        const { url, agent, headers } = this.#transport.connection(path);
+        const call = { agent, headers: { ...headers, authorization }, timeoutMs: readMs };
+        return openTunnelSocket(url, call, (response) => checkedResponse(response, this.#redactor));
+      });
+    const { host } = this.#transport.connection(path).url;
+    return new Tunnel(await openTunnelConnection(open, { host, signal: ends }));
   }
 
   /** Saves the job's artifacts (.tar.gz) as the file `dest`, completely or not at all, and returns `dest`. */

@@ -13,9 +13,11 @@ import type { CommandEnd, RunningCommand, JobTunnelClient } from '../../src/remo
 import { forwardPort } from '../../src/remote/tunnel/forwardPort.ts';
 import { CONNECT_FEATURE, TUNNEL_CHANNELS } from '../../src/remote/tunnel/tunnelProtocol.ts';
 import { openAdmin } from '../../src/service/admin/adminClient.ts';
+import { DEFAULT_PROXY } from '../../src/service/config/configSections.ts';
 import type { KeyScope } from '../../src/service/store/accounts/apiKeys.ts';
 import { Scratch } from './commandLine.ts';
 import { addAccount } from './support/accounts.ts';
+import { CuttingLine } from './support/cuttingLine.ts';
 import { isolationIsMissing } from './support/isolation.ts';
 import { PlainService, SYNONYMS } from './support/plainService.ts';
 import { processesWith } from './support/processes.ts';
@@ -119,7 +121,10 @@ for (const isolation of ['none', 'bubblewrap'] as const) {
         for (const work of releases.toReversed()) await work();
       };
       service = await startService(context as never, {
-        config: testConfig({ isolation, max_jobs: 8, max_processes: MOST_PROCESSES }),
+        config: {
+          ...testConfig({ isolation, max_jobs: 8, max_processes: MOST_PROCESSES }),
+          proxy: DEFAULT_PROXY, // of a line that is cut
+        },
       });
       client = new RemoteClient(service.url, service.key);
       job = await service.submit({ 'job.sh': SCRIPT }, { script: 'job.sh' });
@@ -262,6 +267,35 @@ for (const isolation of ['none', 'bubblewrap'] as const) {
       await until(() => processesWith(`sleep ${mark}`).length === 0);
       assert.equal((await service.job(job)).state, 'running');
     });
+
+    if (isolation === COMMON)
+      test('a command continues after cuts of the line, with nothing lost or doubled', async () => {
+        await using line = await CuttingLine.start(service.url);
+        await using far = new RemoteClient(line.url, service.key);
+        line.lastsFor = 300_000;
+        using own = await far.connectJob(job);
+        const changes: string[] = [];
+        own.onDidChangeConnection((change) => changes.push(change));
+        const sent = randomBytes(2_000_000);
+        const command = own.exec(shell('echo $$ >&2; cat; exit 7'));
+        command.stdin.end(sent);
+        const [received, pid] = await Promise.all([buffer(command.stdout), text(command.stderr ?? command.stdout)]);
+        assert.ok(received.equals(sent));
+        assert.match(pid, /^\d+\n$/);
+        assert.deepEqual(await command.ended, { code: 7, signal: null });
+        assert.ok(line.cuts >= 6, String(line.cuts));
+        line.lastsFor = Number.POSITIVE_INFINITY;
+        changes.length = 0;
+        const counter = own.exec(shell('i=0; while [ $i -lt 60 ]; do echo $i; i=$((i+1)); sleep 0.02; done'));
+        await untilPrinted(counter.stdout, '5\n');
+        line.isDown = true;
+        line.cut();
+        await until(() => changes.includes('lost'));
+        line.isDown = false;
+        const rest = await text(counter.stdout);
+        assert.match(rest, /(^|\n)58\n59\n$/);
+        assert.deepEqual(changes, ['lost', 'resumed']);
+      });
 
     test('a terminal has a size that changes, keys that are signals, and the status of its command', async () => {
       const terminal = { name: 'xterm', columns: 91, rows: 31 };

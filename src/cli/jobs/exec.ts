@@ -4,6 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { AppError } from '../../core/errors.ts';
 import type { CommandEnd, RunningCommand } from '../../remote/tunnel/jobTunnelClient.ts';
 import { JOB_SHELL } from '../../remote/tunnel/jobShell.ts';
+import type { ConnectionChange } from '../../remote/tunnel/tunnelConnection.ts';
 import type { ExecHeader, TerminalSize } from '../../remote/tunnel/tunnelProtocol.ts';
 import type { Context, InputStream } from '../command/commandContext.ts';
 import { Session } from '../command/session.ts';
@@ -53,6 +54,7 @@ async function runInJob(
     rows: screen.rows || DEFAULT_SIZE.rows,
   });
   const running = tunnel.exec(command, terminal ? { ...size(), name: terminalName(context.env) } : undefined);
+  const changes = tunnel.onDidChangeConnection((change) => noteChange(change, terminal, context));
   const input = context.stdin();
   const onResize = (): void => running.resize(size());
   if (terminal) screen.on?.('resize', onResize);
@@ -67,8 +69,19 @@ async function runInJob(
     return statusOf(end);
   } finally {
     passing.dispose();
+    changes.dispose();
     if (terminal) screen.off?.('resize', onResize);
   }
+}
+
+/** A terminal in raw mode begins no line by itself. */
+function noteChange(change: ConnectionChange, isRaw: boolean, { terminal }: Context): void {
+  const text =
+    change === 'lost'
+      ? 'farwharf: The connection to the job was lost. Trying to continue for up to a minute…'
+      : 'farwharf: Connected again; nothing was lost.';
+  if (isRaw) void terminal.stdio.writeBytes('stderr', Buffer.from(`\r\n${text}\r\n`));
+  else terminal.note(text);
 }
 
 /** Sends what is typed or piped, until disposed. A terminal sends each key, Ctrl+C too, to the terminal of the command. */

@@ -1,12 +1,8 @@
-import type { Agent } from 'node:http';
 import type { Duplex, Readable, Writable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { createWebSocketStream, WebSocket } from 'ws';
-import { abortReason, AppError } from '../../core/errors.ts';
+import { AppError } from '../../core/errors.ts';
 import { Multiplexer } from '../../core/network/multiplexer.ts';
 import { printableLine } from '../../core/text/printable.ts';
-import type { HttpResponse } from '../http/exchange.ts';
-import { NetworkError, RemoteError } from '../http/remoteErrors.ts';
+import type { TunnelConnection } from './tunnelConnection.ts';
 import {
   type JobBytes,
   type JobFileRead,
@@ -24,14 +20,10 @@ import {
   type CommandRequest,
   type CommandSignal,
   type ExecHeader,
-  MAX_TUNNEL_MESSAGE,
   parseEvent,
   readLine,
   type TerminalSize,
   TUNNEL_CHANNELS,
-  TUNNEL_CLOSED,
-  TUNNEL_PING_MS,
-  TUNNEL_PROTOCOL,
   writeLine,
 } from './tunnelProtocol.ts';
 
@@ -63,14 +55,6 @@ interface RequestSignal {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What carries a tunnel. */
-interface TunnelConnection {
-  readonly stream: Duplex;
-  /** Resolves to the reason of its end. */
-  readonly closed: Promise<Error>;
-  terminate(): void;
-}
-
 /** A tunnel into a running job. */
 export class JobTunnelClient implements Disposable {
   readonly #connection: TunnelConnection;
@@ -82,7 +66,11 @@ export class JobTunnelClient implements Disposable {
   };
   #streams = 0;
 
+  /** Reports that the connection was lost, and that it continues where it was. */
+  readonly onDidChangeConnection: TunnelConnection['onDidChange'];
+
   constructor(connection: TunnelConnection) {
+    this.onDidChangeConnection = connection.onDidChange;
     this.#connection = connection;
     this.#channels = new Multiplexer(connection.stream, connection.stream, TUNNEL_CHANNELS);
   }
@@ -206,7 +194,7 @@ export class JobTunnelClient implements Disposable {
 
   /** Ends the tunnel, and with it what runs through it. */
   [Symbol.dispose](): void {
-    this.#connection.terminate();
+    this.#connection.end();
   }
 
   #openStream(): { readonly id: string; readonly channel: Duplex } {
@@ -234,105 +222,4 @@ export class JobTunnelClient implements Disposable {
     if (this.#channels.isClosed) throw await this.#connection.closed;
     throw new AppError('limit', 'The job refused the command: too many run through this connection.');
   }
-}
-
-/** How to open a WebSocket. */
-interface WebSocketCall {
-  /** Its abort ends the tunnel. */
-  readonly signal: AbortSignal;
-  /** VS Code's own if undefined. */
-  readonly agent: Agent | undefined;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly timeoutMs: number;
-}
-
-/**
- * Opens a tunnel.
- *
- * @param check throws for the response of a service that refuses.
- * @throws NetworkError on a timeout, otherwise the system's own error.
- */
-export async function openJobTunnel(
-  url: URL,
-  call: WebSocketCall,
-  check: (response: HttpResponse) => Promise<unknown>,
-): Promise<JobTunnelClient> {
-  const socket = await openWebSocket(url, call, check);
-  const { signal } = call;
-  const stream = createWebSocketStream(socket);
-  stream.on('error', () => {}); // the socket reports it
-  const ended = new AbortController();
-  const onAbort = (): void => socket.terminate();
-  signal.addEventListener('abort', onAbort, { signal: ended.signal });
-  if (signal.aborted) onAbort();
-  const closed = new Promise<Error>((resolve) => {
-    socket.once('close', (code, reason) => {
-      ended.abort();
-      resolve(signal.aborted ? abortReason(signal) : closeReason(code, reason.toString('utf8'), url.host));
-    });
-  });
-  void watchSilence(socket, ended.signal);
-  return new JobTunnelClient({ stream, closed, terminate: () => socket.terminate() });
-}
-
-async function openWebSocket(
-  url: URL,
-  { agent, headers, timeoutMs }: WebSocketCall,
-  check: (response: HttpResponse) => Promise<unknown>,
-): Promise<WebSocket> {
-  const address = Object.assign(new URL(url), { protocol: url.protocol === 'https:' ? 'wss:' : 'ws:' });
-  const socket = new WebSocket(address, TUNNEL_PROTOCOL, {
-    headers,
-    handshakeTimeout: timeoutMs,
-    perMessageDeflate: false,
-    maxPayload: MAX_TUNNEL_MESSAGE,
-    ...(agent !== undefined && { agent }),
-  });
-  return new Promise((resolve, reject) => {
-    socket.once('open', () => resolve(socket));
-    socket.on('error', (error) => {
-      const isLate = error.message === 'Opening handshake has timed out';
-      reject(isLate ? new NetworkError(url.origin, error) : error);
-    });
-    socket.once('unexpected-response', (request, response) => {
-      const { statusCode = 0, statusMessage = '' } = response;
-      const refused = {
-        status: statusCode,
-        statusText: statusMessage,
-        header: (name: string) => [response.headers[name.toLowerCase()] ?? []].flat()[0] ?? null,
-        body: response,
-        [Symbol.dispose]: () => void request.destroy(),
-      };
-      check(refused)
-        .then(() => reject(new RemoteError(statusCode, `HTTP ${statusCode}: the service opened no WebSocket.`)), reject)
-        .finally(() => request.destroy());
-    });
-  });
-}
-
-/** Ends a connection on which nothing has arrived for as long as three pings of the service. */
-async function watchSilence(socket: WebSocket, signal: AbortSignal): Promise<void> {
-  let silentSince = performance.now();
-  const onHeard = (): void => void (silentSince = performance.now());
-  socket.on('ping', onHeard).on('message', onHeard);
-  while (!signal.aborted) {
-    await sleep(TUNNEL_PING_MS, undefined, { signal, ref: false }).catch(() => {});
-    if (performance.now() - silentSince > 3 * TUNNEL_PING_MS) socket.terminate();
-  }
-}
-
-/** What the end of a tunnel means for the one who uses it. */
-function closeReason(code: number, reason: string, host: string): Error {
-  const text = printableLine(reason.slice(0, MAX_REASON));
-  if (code === TUNNEL_CLOSED.jobLeft)
-    return new AppError(
-      'conflict',
-      'The connection to the job has ended: the job is over, or it has stopped what connects to it.',
-    );
-  if (code === TUNNEL_CLOSED.refused) return new AppError('not-signed-in', text);
-  const why = code === TUNNEL_CLOSED.stopping ? 'the service is stopping' : 'the connection was lost';
-  return new AppError(
-    'unreachable',
-    `The tunnel to the job through ${host} has ended: ${why}. The job itself continues.`,
-  );
 }

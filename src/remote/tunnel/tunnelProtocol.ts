@@ -22,6 +22,9 @@ export const TUNNEL_PING_MS = 15_000;
 /** The close codes of a tunnel's WebSocket beside those of RFC 6455; the reason is a sentence. */
 export const TUNNEL_CLOSED = { refused: 1008, stopping: 1001, jobLeft: 4410 } as const;
 
+/** How long a session waits for another connection after one has broken. */
+export const RESUME_MS = 60_000;
+
 // The words of a command, at most 32 KB, with each byte escaped.
 const MAX_LINE_BYTES = 256 * 1024;
 const MAX_WORDS = 1_000;
@@ -38,6 +41,20 @@ export interface TerminalSize {
   readonly columns: number;
   readonly rows: number;
 }
+
+/**
+ * The first line of a connection. A session begins with it, or continues after so many bytes that the client has received. What follows is
+ * the session's `ResumableStream`.
+ */
+export type SessionRequest =
+  | { readonly type: 'open' }
+  | { readonly type: 'resume'; readonly session: string; readonly received: number };
+
+/** The first line of the job's side. Only who has the session's ID can continue it. */
+export type SessionAnswer =
+  | { readonly type: 'session'; readonly session: string; readonly received: number }
+  /** There is no such session any more. */
+  | { readonly type: 'gone' };
 
 /** The first line of a channel. */
 export type ChannelHeader =
@@ -106,8 +123,34 @@ async function untilReadable(stream: Readable): Promise<void> {
 }
 
 /** A line of JSON. */
-export function writeLine(value: ChannelHeader | CommandRequest | CommandEvent | FileEvent | PortEvent): string {
+export function writeLine(
+  value: SessionRequest | SessionAnswer | ChannelHeader | CommandRequest | CommandEvent | FileEvent | PortEvent,
+): string {
   return `${JSON.stringify(value)}\n`;
+}
+
+/** @returns undefined for anything else. */
+export function parseSessionRequest(line: string): SessionRequest | undefined {
+  const value = tryParseJson(line);
+  const type = fieldOf(value, 'type');
+  if (type === 'open') return { type };
+  return type === 'resume' ? withPosition(value, type) : undefined;
+}
+
+/** @returns undefined for anything else. */
+export function parseSessionAnswer(line: string): SessionAnswer | undefined {
+  const value = tryParseJson(line);
+  const type = fieldOf(value, 'type');
+  if (type === 'gone') return { type };
+  return type === 'session' ? withPosition(value, type) : undefined;
+}
+
+function withPosition<T extends string>(
+  value: unknown,
+  type: T,
+): { readonly type: T; readonly session: string; readonly received: number } | undefined {
+  const [session, received] = [shortText(value, 'session'), numberField(value, 'received')];
+  return session === undefined || received === undefined ? undefined : { type, session, received };
 }
 
 /** @returns undefined for anything else. */

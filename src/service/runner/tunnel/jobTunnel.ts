@@ -6,7 +6,8 @@ import { TUNNEL_CHANNELS } from '../../../remote/tunnel/tunnelProtocol.ts';
 import { openEntrance } from '../../jobFiles/jobEntrance.ts';
 import type { JobFolder } from '../../jobFiles/jobFolder.ts';
 import { startLine, TUNNEL_FD, type TunnelSetUp } from './sandboxWaiter.ts';
-import { serveTunnel, type TunnelPlace } from './serveTunnel.ts';
+import type { TunnelPlace } from './serveTunnel.ts';
+import { TunnelSessions } from './tunnelSessions.ts';
 
 /** Lets the clients of the service into the job while its program runs. */
 export class JobTunnel {
@@ -29,7 +30,6 @@ export class JobTunnel {
    * @returns what shuts them out, and ends what they have started.
    */
   openBeside(setUp: TunnelSetUp, { spawn, processes }: Pick<TunnelPlace, 'spawn' | 'processes'>): AsyncDisposable {
-    const served = new Set<Promise<void>>();
     const place: TunnelPlace = {
       ...setUp,
       processes,
@@ -43,14 +43,13 @@ export class JobTunnel {
         return child;
       },
     };
-    const entrance = this.#open((connection) => {
-      const serving = serveTunnel(connection, place).finally(() => served.delete(serving));
-      served.add(serving);
-    });
+    const sessions = new TunnelSessions(place);
+    const entrance = this.#open((connection) => void sessions.admit(connection));
     return {
       async [Symbol.asyncDispose]() {
+        const ended = sessions[Symbol.asyncDispose]();
         entrance[Symbol.dispose]();
-        await Promise.all(served);
+        await ended;
       },
     };
   }

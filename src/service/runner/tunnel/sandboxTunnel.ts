@@ -7,11 +7,12 @@ import { processIds } from '../../../core/processes/procfs.ts';
 import { Multiplexer } from '../../../core/network/multiplexer.ts';
 import { readLine, TUNNEL_CHANNELS } from '../../../remote/tunnel/tunnelProtocol.ts';
 import { TUNNEL_FD, type TunnelSetUp } from './sandboxWaiter.ts';
-import { serveTunnel } from './serveTunnel.ts';
+import { TunnelSessions } from './tunnelSessions.ts';
 
 const runner = new Socket({ fd: TUNNEL_FD, readable: true, writable: true });
 const setUp = parseOwnJson<TunnelSetUp>((await readLine(runner)) ?? '{}');
+const sessions = new TunnelSessions({ ...setUp, spawn, processes: processIds });
 void new Multiplexer(runner, runner, {
   windowBytes: TUNNEL_CHANNELS.windowBytes,
-  onChannel: (connection) => void serveTunnel(connection, { ...setUp, spawn, processes: processIds }),
+  onChannel: (connection) => void sessions.admit(connection),
 });

@@ -19,7 +19,8 @@ export function openTunnel(
   const client = new JobTunnelClient({
     stream: near,
     closed,
-    terminate: () => {
+    onDidChange: () => ({ dispose: () => {} }),
+    end: () => {
       near.destroy();
       far.destroy();
     },
