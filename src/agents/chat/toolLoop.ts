@@ -1,7 +1,8 @@
 import { AppError, messageOf } from '../../core/errors.ts';
 import { parseJson } from '../../core/jsonFields.ts';
 import { BudgetError } from '../run/budget.ts';
-import { isPaused } from '../run/pause.ts';
+import { type CallJournal, CallPause, type CallResult } from '../run/callJournal.ts';
+import { isPause, isPaused, type Pause } from '../run/pause.ts';
 import { type GenAiCall, inGenAiSpan } from '../run/genAiSpan.ts';
 import { scopes } from '../run/runScope.ts';
 import { resultText, type Tool } from '../tools/tool.ts';
@@ -9,6 +10,7 @@ import type { ChatMessage, ChatReply, ToolCall, ToolOptions, Usage } from './cha
 
 const DEFAULT_MAX_STEPS = 10;
 const DEFAULT_PARALLEL = 4;
+const REFUSAL = 'Error: the user refused this call.';
 
 /** A call of a tool. It has an `output` or an `error`, which is what the model got as its result. */
 export interface ToolStep {
@@ -33,10 +35,10 @@ export interface RunToolsOptions extends Omit<ToolOptions, 'tools'> {
   /** How many calls of one reply run at a time; 4 if absent. */
   readonly parallel?: number | undefined;
   /**
-   * Asked before each call with checked arguments. Only `true` runs it: any other result, and an error, refuses it, which is reported to the
-   * model.
+   * Asked before each call with checked arguments. Only `true` runs it. A `pause` in the `exec` of a node ends the run until a person has
+   * answered: `yes` or true runs this call. Anything else, and an error, refuses it, which is reported to the model.
    */
-  readonly approve?: ((call: ApprovalCall) => boolean | Promise<boolean>) | undefined;
+  readonly approve?: ((call: ApprovalCall) => boolean | Pause | Promise<boolean | Pause>) | undefined;
 }
 
 /** A call that waits for approval. */
@@ -68,6 +70,8 @@ interface LoopParts {
   /** The name of the loop's span: the node that it runs in, or its model. */
   readonly agent: { readonly name: string; readonly provider: string; readonly model: string };
   readonly options: RunToolsOptions;
+  /** What earlier attempts of the same `exec` did; undefined outside of one. */
+  readonly journal: CallJournal | undefined;
 }
 
 /**
@@ -75,8 +79,9 @@ interface LoopParts {
  *
  * @throws ToolLimitError after `maxSteps` replies, AppError `bad-input` for two tools of one name; what a request throws; the signal's reason.
  */
-export function runToolLoop(first: readonly ChatMessage[], parts: LoopParts): Promise<ToolRun> {
-  const { agent } = parts;
+export function runToolLoop(first: readonly ChatMessage[], given: Omit<LoopParts, 'journal'>): Promise<ToolRun> {
+  const { agent } = given;
+  const parts = { ...given, journal: scopes.getStore()?.journal };
   const attributes = {
     'gen_ai.agent.name': agent.name,
     'gen_ai.provider.name': agent.provider,
@@ -91,7 +96,8 @@ export function runToolLoop(first: readonly ChatMessage[], parts: LoopParts): Pr
 }
 
 async function loop(first: readonly ChatMessage[], parts: LoopParts): Promise<ToolRun> {
-  const { complete, tools, signal } = parts;
+  const { tools, signal } = parts;
+  const complete = await remembering(parts);
   const { approve } = parts.options;
   const options = { ...parts.options, approve: approve && inTurn(approve) };
   const { maxSteps = DEFAULT_MAX_STEPS, parallel = DEFAULT_PARALLEL, toolChoice } = options;
@@ -125,7 +131,29 @@ async function loop(first: readonly ChatMessage[], parts: LoopParts): Promise<To
   }
 }
 
-/** Does work for each call, so many at a time, and returns the results in the order of the calls. A failure ends the work of the others. */
+/** Sends requests, except those to which an earlier attempt got a reply that called tools. */
+async function remembering({ complete, journal }: LoopParts): Promise<LoopParts['complete']> {
+  if (journal === undefined) return complete;
+  const { createHash } = await import('node:crypto'); // would be half the cost of importing the runtime
+  return async (messages, extra) => {
+    const hash = createHash('sha256').update(JSON.stringify(messages)).digest('base64url').slice(0, 22);
+    const request = journal.nextRequest(hash);
+    const remembered = journal.reply(request);
+    if (isReply(remembered)) return remembered;
+    const reply = await complete(messages, extra);
+    if (reply.toolCalls.length > 0) journal.keepReply(request, reply);
+    return reply;
+  };
+}
+
+function isReply(value: unknown): value is ChatReply {
+  return typeof value === 'object' && value !== null && 'toolCalls' in value && 'message' in value;
+}
+
+/**
+ * Does work for each call, so many at a time, and returns the results in the order of the calls. A failure ends the work of the others, but a
+ * call that waits for a person does not: their results would be lost.
+ */
 async function callAtOnce<T>(
   calls: readonly ToolCall[],
   parallel: number,
@@ -139,14 +167,25 @@ async function callAtOnce<T>(
   const results: T[] = [];
   const queue = calls.entries();
   const { signal } = controller;
+  const pauses: { readonly index: number; readonly pause: CallPause }[] = [];
   const line = async (): Promise<void> => {
     for (const [index, call] of queue) {
-      results[index] = await unlessAborted(work(call, signal), signal);
+      try {
+        results[index] = await unlessAborted(work(call, signal), signal);
+      } catch (error) {
+        if (!(error instanceof CallPause)) throw error;
+        pauses.push({ index, pause: error });
+      }
       signal.throwIfAborted();
     }
   };
   try {
     await Promise.all(Array.from({ length: Math.min(parallel, calls.length) }, line));
+    const [first] = pauses.toSorted((a, b) => a.index - b.index);
+    if (first !== undefined) {
+      first.pause.journal.pending = first.pause;
+      throw first.pause;
+    }
     return results;
   } catch (error) {
     controller.abort(error);
@@ -178,29 +217,80 @@ async function callTool(call: ToolCall, tools: ReadonlyMap<string, Tool>, parts:
   const { signal } = parts;
   const { name } = call;
   let input: unknown = call.arguments;
-  const end = (result: { readonly output?: unknown; readonly error?: string }): ToolStep => {
+  const end = ({ error, output, isReplayed }: EndedCall): ToolStep => {
     const durationMs = performance.now() - startedAt;
-    scopes.getStore()?.visit?.tool({ name, durationMs, ...(result.error !== undefined && { error: result.error }) });
-    return { name, input, ...result };
+    const report = { ...(error !== undefined && { error }), ...(isReplayed === true && { isReplayed }) };
+    scopes.getStore()?.visit?.tool({ name, durationMs, ...report });
+    return { name, input, ...(error === undefined ? { output } : { error }) };
   };
   try {
     const requested = tools.get(name);
     if (requested === undefined)
       return end({ error: `Error: no tool is called "${name}". Tools: ${[...tools.keys()].join(', ')}.` });
-    input = parse(call.arguments);
-    const prepared = await requested.prepare(input);
+    const args = parse(call.arguments);
+    input = args;
+    const prepared = await requested.prepare(args);
     if (!prepared.ok) return end({ error: `Error: the arguments do not match the schema:\n${prepared.issues}` });
     input = prepared.input;
-    const refusal = await refusalOf({ name, input }, parts.options.approve);
-    if (refusal !== undefined) return end({ error: refusal });
-    const output = await prepared.run({ signal });
-    resultText(output); // throws here, inside the step, if it is not plain data
-    return end({ output });
+    const { idempotent = false } = requested;
+    return end(await callOnce({ name, args, input, idempotent, run: (context) => prepared.run(context) }, parts));
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof BudgetError || isPaused(error)) throw error;
+    if (isEndOfRun(error)) throw error;
     return end({ error: `Error: ${messageOf(error)}` });
   }
+}
+
+interface EndedCall extends CallResult {
+  readonly isReplayed?: boolean;
+}
+
+/** A call with arguments that its tool accepts. */
+interface CheckedCall extends ApprovalCall {
+  /** As the model wrote them. */
+  readonly args: unknown;
+  readonly idempotent: boolean;
+  readonly run: (context: { readonly signal: AbortSignal; readonly callId: string }) => unknown;
+}
+
+/** Runs a call unless an earlier attempt did, or a person does not want it. */
+async function callOnce(call: CheckedCall, { journal, signal, options }: LoopParts): Promise<EndedCall> {
+  const { name, args, input, idempotent, run } = call;
+  const place = journal?.next(name, args);
+  const earlier = place && journal?.result(place);
+  if (earlier !== undefined) return { ...earlier, isReplayed: true };
+  const callId = (place && journal?.idOf(place)) ?? crypto.randomUUID();
+  const finish = (result: CallResult, isUnknown = false): CallResult => {
+    if (place !== undefined) journal?.finish(place, callId, result, isUnknown);
+    return result;
+  };
+  if (place !== undefined && !idempotent && journal?.isUnknown(place) === true) {
+    const what = `"${name}" was interrupted while it ran, so whether it took effect is unknown`;
+    return finish({ error: `Error: ${what}. It was not run again; find out before you repeat it.` }, true);
+  }
+  const answer = place && journal?.decision(place);
+  const decision = answer ?? (await decisionOn({ name, input }, options.approve));
+  if (isPause(decision)) {
+    if (journal !== undefined && place !== undefined) throw new CallPause(decision, { ...place, input }, journal);
+    return { error: 'Error: this call needs a person, who can only be asked in the exec of a node. It was not run.' };
+  }
+  if (decision !== true) return finish({ error: decision === false ? REFUSAL : decision });
+  if (place !== undefined) journal?.start(place, callId);
+  try {
+    const output = await run({ signal, callId });
+    resultText(output); // throws here, inside the step, if it is not plain data
+    return finish({ output });
+  } catch (error) {
+    if (isEndOfRun(error) && place !== undefined) journal?.suspend(place, callId);
+    // An aborted call stays as it is: what it had done by then is unknown.
+    if (isEndOfRun(error) || signal.aborted) throw error;
+    return finish({ error: `Error: ${messageOf(error)}` });
+  }
+}
+
+/** Whether an error is not for the model: the budget is spent, or a person has to answer first. */
+function isEndOfRun(error: unknown): boolean {
+  return error instanceof BudgetError || error instanceof CallPause || isPaused(error);
 }
 
 /** One question at a time: calls of one reply run at once, but a person reads them one after another. */
@@ -213,11 +303,15 @@ function inTurn(approve: NonNullable<RunToolsOptions['approve']>): NonNullable<R
   };
 }
 
-/** Why a call may not run; undefined if it may. A program in JavaScript can return anything from `approve`. */
-async function refusalOf(call: ApprovalCall, approve: RunToolsOptions['approve']): Promise<string | undefined> {
-  if (approve === undefined) return undefined;
-  const decision: unknown = await approve(call);
-  return decision === true ? undefined : 'Error: the user refused this call.';
+/** True if a call may run, a pause, or why it may not. A program in JavaScript can return anything from `approve`. */
+async function decisionOn(call: ApprovalCall, approve: RunToolsOptions['approve']): Promise<true | Pause | string> {
+  if (approve === undefined) return true;
+  try {
+    const decision: unknown = await approve(call);
+    return decision === true || isPause(decision) ? decision : REFUSAL;
+  } catch (error) {
+    return `Error: the call was not approved: ${messageOf(error)}`;
+  }
 }
 
 /** Services write no arguments as an empty text. */

@@ -2,6 +2,7 @@ import { AppError } from '../../core/errors.ts';
 import { retry } from '../../core/retry.ts';
 import { type Awaitable, isPromise } from './awaitable.ts';
 import { BudgetError } from '../run/budget.ts';
+import { type CallJournal, CallPause } from '../run/callJournal.ts';
 import { emitter, type ExecContext } from '../run/execContext.ts';
 import { isPaused } from '../run/pause.ts';
 import { type RunScope, scopes } from '../run/runScope.ts';
@@ -28,6 +29,8 @@ interface Call<I, O> {
   readonly item: number | undefined;
   /** The signal of a parallel batch; that of the walk if absent. */
   readonly signal: AbortSignal | undefined;
+  /** What an item has done, and a node with a timeout, whose attempts have scopes of their own; otherwise the scope has it. */
+  readonly journal: CallJournal | undefined;
 }
 
 /**
@@ -82,11 +85,12 @@ function isLasting(error: unknown): boolean {
 
 /** Errors that another attempt cannot change and a fallback may not hide: the budget is spent, or an inner run waits. */
 function isFinal(error: unknown): boolean {
-  return error instanceof BudgetError || isPaused(error);
+  return error instanceof BudgetError || error instanceof CallPause || isPaused(error);
 }
 
 function once<I, O>(call: Call<I, O>, attempt: number): Awaitable<O> {
-  const { worker, scope, visit, input, item, signal } = call;
+  const { worker, scope, visit, input, item, signal, journal } = call;
+  if (attempt > 1) (journal ?? scope.journal)?.restart();
   // A single attempt is implied by the start of the node.
   if (isRecoverable(call) || item !== undefined) visit?.attempt(attempt, item);
   if (worker.timeout !== undefined) return withTimeout(call, attempt, worker.timeout);
@@ -99,7 +103,7 @@ function once<I, O>(call: Call<I, O>, attempt: number): Awaitable<O> {
 function under<I, O>(signal: AbortSignal, call: Call<I, O>, attempt: number): Awaitable<O> {
   const { worker, scope, input, visit, item } = call;
   const context: ExecContext = { signal, attempt, emit: emitter(visit, item) };
-  return scopes.run(scope.under(signal), () => worker.exec(input, context));
+  return scopes.run(scope.under(signal, call.journal), () => worker.exec(input, context));
 }
 
 function signalOf<I, O>({ signal, scope }: Call<I, O>): AbortSignal {

@@ -4,6 +4,9 @@ import { attemptItem, Node, type NodeOptions } from './node.ts';
 import type { OptionShape } from '../schema/optionShape.ts';
 import { execute, type Frame, optionShape } from './unit.ts';
 import type { ObservedVisit } from '../run/observedVisit.ts';
+import { CallPause } from '../run/callJournal.ts';
+import { toPlainJson } from '../records/plainJson.ts';
+import type { ExecItem } from '../records/recordSchemas.ts';
 import { concurrencyOf } from './concurrency.ts';
 
 export const DEFAULT_CONCURRENCY = 16;
@@ -28,8 +31,14 @@ export class BatchNode<S = unknown, I = unknown, O = unknown, A extends string |
     const results: O[] = [];
     for (const [item, input] of items.entries()) {
       frame.scope.throwIfAborted();
-      const result = attemptItem<I, O>(this, { input, frame, visit, item });
-      results.push(isPromise(result) ? await result : result);
+      if (takeSaved(results, frame, item)) continue;
+      try {
+        const result = attemptItem<I, O>(this, { input, frame, visit, item });
+        results.push(isPromise(result) ? await result : result);
+      } catch (error) {
+        if (error instanceof CallPause) error.items = results.map((value, index) => doneItem(this.name, index, value));
+        throw error;
+      }
     }
     return results;
   }
@@ -78,15 +87,28 @@ export class ParallelBatchNode<
     const forward = (): void => controller.abort(outer.reason);
     outer.addEventListener('abort', forward, { once: true });
     // All lanes share one iterator, so each item is started once, in order.
+    const done = new Set<number>();
+    const pauses: CallPause[] = [];
     const lane = async (): Promise<void> => {
       for (const [item, input] of queue) {
         controller.signal.throwIfAborted();
-        results[item] = await attemptItem<I, O>(this, { input, frame, visit, item, signal: controller.signal });
+        try {
+          if (!takeSaved(results, frame, item))
+            results[item] = await attemptItem<I, O>(this, { input, frame, visit, item, signal: controller.signal });
+          done.add(item);
+        } catch (error) {
+          if (!(error instanceof CallPause)) throw error;
+          pauses.push(error); // an item that waits does not disturb the others
+        }
       }
     };
     try {
       await Promise.all(Array.from({ length: Math.min(this.concurrency, items.length) }, lane));
-      return results;
+      const [first, ...others] = pauses.toSorted((a, b) => (a.journal.item ?? 0) - (b.journal.item ?? 0));
+      if (first === undefined) return results;
+      const ended = [...done].map((item) => doneItem(this.name, item, results[item]));
+      first.items = [...ended, ...others.map(({ journal }) => journal.save())];
+      throw first;
     } catch (error) {
       controller.abort(error);
       throw error;
@@ -94,6 +116,19 @@ export class ParallelBatchNode<
       outer.removeEventListener('abort', forward);
     }
   }
+}
+
+/** Takes over the result of an item that had ended before a run waited. Returns whether there is one. */
+function takeSaved(results: unknown[], frame: Frame, item: number): boolean {
+  const saved = frame.execItem(item);
+  if (saved?.isDone !== true) return false;
+  results[item] = structuredClone(saved.result);
+  return true;
+}
+
+function doneItem(name: string, item: number, value: unknown): ExecItem {
+  const result = value === undefined ? undefined : toPlainJson(value, `The result of exec in ${name}, item ${item}`);
+  return { item, isDone: true, ...(result !== undefined && { result }) };
 }
 
 /** @throws AppError `bad-input` if `prep` did not return an array. */

@@ -3,6 +3,7 @@ import { attempt, type Attemptable } from './attempts.ts';
 import { type Awaitable, isPromise } from './awaitable.ts';
 import { checkOptions, MAX_TIMER_SECONDS, type OptionShape, requireWholeNumber } from '../schema/optionShape.ts';
 import type { ExecContext, NodeContext } from '../run/execContext.ts';
+import type { CallJournal } from '../run/callJournal.ts';
 import type { Pause } from '../run/pause.ts';
 import type { RunOptions } from '../run/runOptions.ts';
 import { startRun } from './startRun.ts';
@@ -171,9 +172,24 @@ export function attemptItem<I, O>(
 ): Awaitable<O> {
   const { input, frame, visit, item, signal } = options;
   const { scope } = frame;
-  const call = { worker: node, hasFallback: hasFallback(node), input, scope, visit, item, signal };
+  const journal = journalOf(frame, { item, hasOwnScope: signal !== undefined || node.timeout !== undefined });
+  const call = { worker: node, hasFallback: hasFallback(node), input, scope, visit, item, signal, journal };
   if (visit?.isRemembered !== true) return attempt(call);
   return remembered(visit, { input, item, code: sourceOf(node, 'exec', 'execFallback') }, () => attempt(call));
+}
+
+/** The journal of an item, or of an `exec` that runs in a scope of its own. */
+function journalOf(
+  frame: Frame,
+  { item, hasOwnScope }: { readonly item: number | undefined; readonly hasOwnScope: boolean },
+): CallJournal | undefined {
+  const { scope } = frame;
+  if (item === undefined) return hasOwnScope ? scope.journal : undefined;
+  const journal = scope.openJournal(item);
+  const saved = frame.execItem(item);
+  if (saved !== undefined) journal.restore(saved, scope.run.options.input);
+  if (!hasOwnScope) scope.calls = journal;
+  return journal;
 }
 
 /** The source text of methods, to detect that a node was edited since it was recorded. */

@@ -74,11 +74,7 @@ function walkFrom(unit: Unit, run: RunState): Promise<unknown> {
 }
 
 function start(frame: Frame, shared: unknown): Promise<unknown> {
-  const { run, scope, node } = frame;
-  // Outside of a run's scope, model calls have nothing to inherit and nothing to report to.
-  const isAlone =
-    run.listener === undefined && run.telemetry === undefined && scope.signal === undefined && run.budget === undefined;
-  return isAlone ? walk(node, shared, frame) : scopes.run(scope, walk, node, shared, frame);
+  return scopes.run(frame.scope, walk, frame.node, shared, frame);
 }
 
 async function reported(run: RunState, hosted: HostedRun, walked: Promise<unknown>): Promise<unknown> {

@@ -1,4 +1,4 @@
-import type { ResumedParts, ResumePoint } from '../records/recordSchemas.ts';
+import type { ExecItem, ResumedParts, ResumePoint } from '../records/recordSchemas.ts';
 import type { ExecContext, NodeContext } from '../run/execContext.ts';
 import type { RunState } from '../run/runState.ts';
 import type { RunScope } from '../run/runScope.ts';
@@ -134,6 +134,8 @@ export class Frame {
   resume: readonly ResumePoint[] | undefined;
   /** The parts of the current node in a resumed run, if it is a flow of parts; cleared by that flow. */
   resumedParts: ResumedParts | undefined;
+  /** What the `exec` of the current node had done in a resumed run, if a call in it waited. */
+  exec: readonly ExecItem[] | undefined;
   /** What makes this walk one of several of its flow. */
   readonly lane: Lane | undefined;
   /** How many walks are around it. */
@@ -192,6 +194,11 @@ export class Frame {
     if (!this.run.isObserved) return;
     this.visit = new ObservedVisit(this, this.pathOf(node), this.#arrive(node));
     if (this.visit.span !== undefined) this.unit = inSpan(node.unit, this.visit.span);
+  }
+
+  /** What an item of the current node had done in a resumed run. */
+  execItem(item: number): ExecItem | undefined {
+    return this.exec?.find((one) => one.item === item);
   }
 
   /** The context of the hooks of the current node. */

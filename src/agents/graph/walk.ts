@@ -2,9 +2,12 @@ import { AppError } from '../../core/errors.ts';
 import { isPromise } from './awaitable.ts';
 import { checkpointOf, resumedParts } from './resumePoints.ts';
 import type { HostedRun, HostedPart } from '../run/runHost.ts';
-import type { Checkpoint, ResumePoint } from '../records/recordSchemas.ts';
+import { CallPause } from '../run/callJournal.ts';
+import { NO_CALLS } from '../run/runScope.ts';
+import { toPlainJson } from '../records/plainJson.ts';
+import type { Checkpoint, ExecItem, ResumePoint } from '../records/recordSchemas.ts';
 import { canPause, DEFAULT_ACTION, type Frame, execute, type GraphNode, type Lane } from './unit.ts';
-import { isPause, type Pause, PausedError } from '../run/pause.ts';
+import { callQuestion, isPause, type Pause, type PausedCall, PausedError, type PauseRequest } from '../run/pause.ts';
 import { pausedCheckpoint } from '../run/resumption.ts';
 
 const DEPTH_OF_STACK = 500;
@@ -36,7 +39,7 @@ export async function walk(entry: GraphNode, shared: unknown, frame: Frame): Pro
       frame.scope.throwIfAborted();
       frame.begin();
       try {
-        if (resumed?.isWaiting === true) {
+        if (resumed?.isWaiting === true && resumed.point.exec === undefined) {
           frame.visit?.prepared(undefined);
           frame.visit?.executed(undefined);
           action = frame.unit.answer(frame.shared, frame.run.options.input, frame.context);
@@ -46,16 +49,20 @@ export async function walk(entry: GraphNode, shared: unknown, frame: Frame): Pro
           frame.scope.throwIfAborted();
           frame.prepRes = prepRes;
           frame.visit?.prepared(prepRes);
+          if (!frame.node.isFlow) frame.scope.calls = NO_CALLS;
+          if (resumed?.point.exec !== undefined) restoreExec(frame, resumed.point.exec);
           let execRes = frame.unit[execute](prepRes, frame.shared, frame, frame.visit);
           if (isPromise(execRes)) execRes = await execRes;
           frame.scope.throwIfAborted();
+          endExec(frame);
           frame.visit?.executed(execRes);
           action = frame.unit.post(frame.shared, frame.prepRes, execRes, frame.context);
         }
         if (isPromise(action)) action = await action;
         frame.scope.throwIfAborted();
         if (typeof action === 'object' && isPause(action)) throw await pausedAt(frame, action);
-      } catch (error) {
+      } catch (thrown) {
+        const error = thrown instanceof CallPause ? await pausedBefore(frame, thrown) : thrown;
         if (error instanceof PausedError) frame.visit?.paused(error);
         else frame.visit?.failed(error);
         throw error;
@@ -96,16 +103,56 @@ async function finishStep(action: unknown, frame: Frame): Promise<void> {
   }
 }
 
-/** The end of a run that waits for a person. Its checkpoint is also passed to `onCheckpoint`, to outlive this process. */
+/** Gives the `exec` of a node what it had done before a call in it waited. */
+function restoreExec(frame: Frame, exec: readonly ExecItem[]): void {
+  frame.exec = exec;
+  const [whole] = exec;
+  if (whole === undefined || whole.item !== undefined) return;
+  const journal = frame.scope.openJournal(undefined);
+  journal.restore(whole, frame.run.options.input);
+  frame.scope.calls = journal;
+}
+
+/** @throws CallPause if a call waits, although `exec` caught that. */
+function endExec(frame: Frame): void {
+  const { scope } = frame;
+  frame.exec = undefined;
+  if (typeof scope.calls === 'object' && scope.calls.pending !== undefined) throw scope.calls.pending;
+  if (!frame.node.isFlow) scope.calls = undefined;
+}
+
+/** The end of a run in which a call of a tool waits for approval. What failed while it was stored replaces it. */
+async function pausedBefore(frame: Frame, { request, call, saved }: CallPause): Promise<unknown> {
+  try {
+    const { node, prepRes } = frame;
+    const checkpoint = checkpointOf(frame, DEFAULT_ACTION);
+    const [point] = checkpoint.position.slice(-1);
+    if (point !== undefined) {
+      if (prepRes !== undefined) point.prepRes = toPlainJson(prepRes, `What prep of "${node.label}" returned`);
+      point.exec = [...saved];
+    }
+    return await waitingAt(frame, checkpoint, callQuestion(request, call));
+  } catch (error) {
+    return error;
+  }
+}
+
+/** The end of a run that waits for a person, after `post`. */
 async function pausedAt(frame: Frame, request: Pause): Promise<PausedError> {
-  const { run, node } = frame;
+  const { node } = frame;
   if (!node.unit[canPause]) {
     throw new AppError(
       'bad-input',
       `post of "${node.label}" returned a pause, but the node has no answer(shared, input).`,
     );
   }
-  const checkpoint = await pausedCheckpoint(checkpointOf(frame, DEFAULT_ACTION), request);
+  return waitingAt(frame, checkpointOf(frame, DEFAULT_ACTION), request);
+}
+
+/** Passes the checkpoint of a run that waits to `onCheckpoint` too, to outlive this process. */
+async function waitingAt(frame: Frame, unasked: Checkpoint, request: PauseRequest & PausedCall): Promise<PausedError> {
+  const { run, node } = frame;
+  const checkpoint = await pausedCheckpoint(unasked, request);
   if (run.hosted !== undefined) await reportStep(run.hosted, frame);
   // In a parallel lane, it is not complete until the other lanes have ended.
   if (frame.order === undefined) await run.options.onCheckpoint?.(checkpoint);

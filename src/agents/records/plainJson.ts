@@ -1,4 +1,5 @@
 import { AppError } from '../../core/errors.ts';
+import { parseJson } from '../../core/jsonFields.ts';
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
@@ -29,6 +30,11 @@ function copy(value: unknown, at: string, parents: readonly unknown[]): Json {
   if (prototype !== Object.prototype && prototype !== null) throw notPlain(at, `a ${className(value)}`);
   const entries = Object.entries(value).filter(([, item]) => item !== undefined);
   return Object.fromEntries(entries.map(([key, item]) => [key, copy(item, `${at}.${key}`, path)]));
+}
+
+/** What is left of a value after it is written as JSON: as models get the results of tools. */
+export function writtenJson(value: unknown): Json {
+  return toPlainJson(parseJson(JSON.stringify(value) ?? 'null'), 'The value');
 }
 
 /** JSON text that is the same for equal data, whatever the order in which keys were set. */

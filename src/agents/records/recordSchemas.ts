@@ -1,5 +1,38 @@
 import * as z from 'zod';
 
+/** A reply of a model that called tools, by the hash of the messages that it answers. */
+const replyStepSchema = z.object({ type: z.literal('reply'), request: z.string(), reply: z.json() });
+
+/** A call of a tool. One that is `started` in the records of a run that has ended may or may not have had its effect. */
+const callStepSchema = z.object({
+  type: z.literal('call'),
+  name: z.string(),
+  /** Stable JSON of what the model wrote. */
+  args: z.string(),
+  /** How many calls with these arguments the same attempt made before. */
+  nth: z.int().min(0),
+  /** Handed to the tool; the same whenever the call is repeated. */
+  id: z.string(),
+  state: z.enum(['started', 'suspended', 'done']),
+  output: z.json().optional(),
+  error: z.string().optional(),
+});
+
+/** What tool loops did in an `exec`. */
+const recordedStepSchema = z.discriminatedUnion('type', [replyStepSchema, callStepSchema]);
+
+/** An `exec` in which a call waits for a person, or an item of a batch beside it. */
+const execItemSchema = z.object({
+  /** In batch nodes. */
+  item: z.int().min(0).optional(),
+  isDone: z.boolean().optional(),
+  /** Of an item that is done; absent if `exec` returned undefined. */
+  result: z.json().optional(),
+  steps: z.array(recordedStepSchema).optional(),
+  /** The call that waits. */
+  pending: callStepSchema.pick({ name: true, args: true, nth: true }).optional(),
+});
+
 /** The position at which an item or a branch waits for a person, while others of its flow continue. */
 const waitingSchema = z.object({
   path: z.string(),
@@ -25,11 +58,13 @@ const resumePointSchema = z.object({
   visit: z.int().min(1),
   /** The number of visits of each node of this flow so far. */
   visits: z.record(z.string(), z.int().min(1)),
-  /** The result of `prep`, for a flow in progress. */
+  /** The result of `prep`, for a flow or an `exec` in progress. */
   prepRes: z.json().optional(),
   /** For a flow of items or branches: those that have begun, and the number of the one in which the position continues. */
   parts: z.array(partSchema).optional(),
   part: z.int().min(0).optional(),
+  /** For a node that waits in its `exec`: what that has done. */
+  exec: z.array(execItemSchema).optional(),
 });
 
 /** What a run waits for. */
@@ -38,6 +73,8 @@ export const pauseSchema = z.object({
   choices: z.array(z.string()).optional(),
   /** The JSON Schema of the answer. */
   input: z.record(z.string(), z.unknown()).optional(),
+  /** The call of a tool that the answer approves or refuses. */
+  call: z.object({ name: z.string(), input: z.json() }).optional(),
 });
 
 export const checkpointSchema = z.object({
@@ -67,10 +104,13 @@ export interface ResumedParts {
 /** Everything that a run needs to continue after a node: plain JSON. */
 export type Checkpoint = z.infer<typeof checkpointSchema>;
 
-export const recordingEntrySchema = z.object({
-  path: z.string(),
-  visit: z.int().min(1),
-  item: z.int().min(0).optional(),
+const placeSchema = z.object({ path: z.string(), visit: z.int().min(1), item: z.int().min(0).optional() });
+
+/** What a tool loop did in an `exec`, also in one that never ended. */
+export const stepEntrySchema = placeSchema.extend({ step: recordedStepSchema });
+
+/** The result of an `exec`. */
+export const resultEntrySchema = placeSchema.extend({
   /** Hashes of the input of `exec` and of its source text. */
   input: z.string(),
   code: z.string(),
@@ -78,4 +118,10 @@ export const recordingEntrySchema = z.object({
   result: z.json().optional(),
 });
 
-export type RecordingEntry = z.infer<typeof recordingEntrySchema>;
+export const recordingEntrySchema = z.union([stepEntrySchema, resultEntrySchema]);
+
+export type ResultEntry = z.infer<typeof resultEntrySchema>;
+export type StepEntry = z.infer<typeof stepEntrySchema>;
+export type RecordedStep = z.infer<typeof recordedStepSchema>;
+export type CallStep = z.infer<typeof callStepSchema>;
+export type ExecItem = z.infer<typeof execItemSchema>;

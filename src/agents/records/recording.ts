@@ -1,42 +1,62 @@
 import { AppError, systemCode } from '../../core/errors.ts';
 import { parseJson } from '../../core/jsonFields.ts';
 import { type Json, stableJson, toPlainJson } from './plainJson.ts';
-import type { RecordingEntry } from './recordSchemas.ts';
+import type { RecordedStep, ResultEntry, StepEntry } from './recordSchemas.ts';
 import type { MissingReason } from './trace.ts';
+import { checkOptions } from '../schema/optionShape.ts';
 
 // As long as a text can be.
 const MAX_BYTES = 500e6;
 
 type Hash = (text: string) => string;
 
-/** One call of `exec`: its position, code and input. */
-export interface ExecCall {
+/** The position of a call of `exec`. */
+export interface ExecPlace {
   readonly path: string;
   readonly visit: number;
   readonly item: number | undefined;
+}
+
+/** One call of `exec`: its position, code and input. */
+export interface ExecCall extends ExecPlace {
   readonly input: unknown;
   readonly code: string;
 }
 
 /**
- * The results of the `exec` calls of a run, stored in a JSON-lines file.
+ * The results of the `exec` calls of a run, and what tool loops did in them, stored in a JSON-lines file.
  *
  * A result is found again by node path, visit number, position in a batch, what `prep` returned, and the source text of
- * `exec` and `execFallback`. So an edited or new node runs, and all others get their recorded results.
+ * `exec` and `execFallback`. So an edited or new node runs, and all others get their recorded results. Calls of tools are appended to the
+ * file as they begin and end, and are found again by node path, visit, item, name and arguments.
  */
 export class Recording implements AsyncDisposable {
   readonly #path: string;
-  readonly #entries: Map<string, RecordingEntry>;
+  readonly #entries: Map<string, ResultEntry>;
   /** By node path, visit and item; created on first use. */
-  #byPlace: Map<string, RecordingEntry[]> | undefined;
+  #byPlace: Map<string, ResultEntry[]> | undefined;
+  /** By node path, visit and item. */
+  readonly #steps: Map<string, StepEntry[]>;
+  readonly #append: (line: string) => void;
   readonly #whenMissing: 'run' | 'fail';
   readonly #hash: Hash;
   #isChanged = false;
 
-  private constructor(path: string, entries: readonly RecordingEntry[], whenMissing: 'run' | 'fail', hash: Hash) {
+  private constructor(
+    path: string,
+    entries: readonly (ResultEntry | StepEntry)[],
+    whenMissing: 'run' | 'fail',
+    { hash, append }: { readonly hash: Hash; readonly append: (line: string) => void },
+  ) {
     this.#path = path;
     this.#hash = hash;
-    this.#entries = new Map(entries.map((entry) => [keyOf(entry), entry]));
+    this.#append = append;
+    const results = entries.filter((entry): entry is ResultEntry => !('step' in entry));
+    this.#entries = new Map(results.map((entry) => [keyOf(entry), entry]));
+    this.#steps = Map.groupBy(
+      entries.filter((entry): entry is StepEntry => 'step' in entry),
+      placeOf,
+    );
     this.#whenMissing = whenMissing;
   }
 
@@ -47,6 +67,7 @@ export class Recording implements AsyncDisposable {
    * @throws AppError `corrupt` with the invalid line.
    */
   static async open(path: string, options: { readonly whenMissing?: 'run' | 'fail' } = {}): Promise<Recording> {
+    checkOptions('Recording.open', options, { whenMissing: 'string' });
     let text = '';
     try {
       const { readNamedFile } = await import('../../core/files/namedFile.ts'); // loads streams, a tenth of the cost of importing the library
@@ -54,7 +75,10 @@ export class Recording implements AsyncDisposable {
     } catch (error) {
       if (!(error instanceof AppError) || systemCode(error.cause) !== 'ENOENT') throw error;
     }
-    const lines = text.split('\n').filter((line) => line !== '');
+    // A process that was killed may have left its last line unfinished.
+    const lines = text
+      .split('\n')
+      .filter((line, index, all) => line !== '' && (index < all.length - 1 || isJson(line)));
     const { recordingEntrySchema } = await import('./recordSchemas.ts'); // zod is as large as the rest of the runtime
     const entries = lines.map((line, index) => {
       try {
@@ -66,7 +90,15 @@ export class Recording implements AsyncDisposable {
     });
     const { createHash } = await import('node:crypto'); // would be half the cost of importing the runtime
     const hash = (value: string): string => createHash('sha256').update(value).digest('base64url').slice(0, 22);
-    return new Recording(path, entries, options.whenMissing ?? 'run', hash);
+    const { appendFileSync } = await import('node:fs');
+    const append = (line: string): void => {
+      try {
+        appendFileSync(path, line);
+      } catch {
+        // `save` reports a file that cannot be written
+      }
+    };
+    return new Recording(path, entries, options.whenMissing ?? 'run', { hash, append });
   }
 
   get size(): number {
@@ -97,8 +129,22 @@ export class Recording implements AsyncDisposable {
     this.#isChanged = true;
   }
 
+  /** Stores what a tool loop did, at once: a process can be killed at any time. */
+  keepStep(place: ExecPlace, step: RecordedStep): void {
+    const entry = { ...place, step };
+    const name = placeOf(place);
+    this.#steps.set(name, [...(this.#steps.get(name) ?? []), entry]);
+    this.#append(`${JSON.stringify(entry)}\n`);
+    this.#isChanged = true;
+  }
+
+  /** What tool loops did in an `exec`, in order; a later step of a call replaces those before. */
+  steps(place: ExecPlace): readonly RecordedStep[] {
+    return (this.#steps.get(placeOf(place)) ?? []).map(({ step }) => step);
+  }
+
   /** The entry that `keep` would store; throws as it does. */
-  entryOf(call: ExecCall, result: unknown): RecordingEntry {
+  entryOf(call: ExecCall, result: unknown): ResultEntry {
     const json = result === undefined ? undefined : toPlainJson(result, `The result of exec in ${placeOf(call)}`);
     return { ...this.#toEntry(call), result: json };
   }
@@ -114,7 +160,9 @@ export class Recording implements AsyncDisposable {
 
   /** Writes the file atomically. */
   async save(): Promise<void> {
-    const lines = [...this.#entries.values()].map((entry) => `${JSON.stringify(entry)}\n`);
+    const lines = [...[...this.#steps.values()].flat(), ...this.#entries.values()].map(
+      (entry) => `${JSON.stringify(entry)}\n`,
+    );
     const { writeAtomically } = await import('../../core/files/atomicFile.ts'); // loads node:crypto
     this.#isChanged = false;
     await writeAtomically(this.#path, lines.join(''), { mode: 0o666 });
@@ -125,13 +173,22 @@ export class Recording implements AsyncDisposable {
     if (this.#isChanged) await this.save();
   }
 
-  #toEntry({ path, visit, item, input, code }: ExecCall): RecordingEntry {
+  #toEntry({ path, visit, item, input, code }: ExecCall): ResultEntry {
     const json: Json = input === undefined ? null : toPlainJson(input, `The input of exec in ${path}`);
     return { path, visit, item, input: this.#hash(stableJson(json)), code: this.#hash(code) };
   }
 }
 
-function keyOf({ path, visit, item, input, code }: RecordingEntry): string {
+function isJson(line: string): boolean {
+  try {
+    parseJson(line);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function keyOf({ path, visit, item, input, code }: ResultEntry): string {
   return [path, visit, item ?? '', input, code].join('\n');
 }
 

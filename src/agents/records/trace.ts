@@ -57,6 +57,8 @@ export interface ToolReport {
   readonly durationMs: number;
   /** What went wrong, as reported to the model. */
   readonly error?: string | undefined;
+  /** Whether the result is that of an earlier attempt or run, in which the call ended. */
+  readonly isReplayed?: boolean | undefined;
 }
 
 export type TraceEvent = Place &

@@ -1,5 +1,6 @@
 import { checkOptions } from '../schema/optionShape.ts';
 import type { Checkpoint } from '../records/recordSchemas.ts';
+import { type Json, writtenJson } from '../records/plainJson.ts';
 import type { Schema } from '../schema/standardSchema.ts';
 
 export interface PauseRequest {
@@ -9,6 +10,9 @@ export interface PauseRequest {
   /** What the answer must match: a schema of zod 4, or another library that follows Standard Schema. */
   readonly input?: Schema | undefined;
 }
+
+// Of the arguments of a call, in a question; the checkpoint has all of them.
+const MAX_SHOWN = 1_000;
 
 // In the symbol registry, because a file may bring its own copy of this library.
 const PAUSE: unique symbol = Symbol.for('farwharf.pause.1');
@@ -37,6 +41,26 @@ export function pause(request: PauseRequest): Pause {
     );
   }
   return { question, choices, input, [PAUSE]: true };
+}
+
+/** The call of a tool that waits for an answer. */
+export interface PausedCall {
+  readonly call?: { readonly name: string; readonly input: Json } | undefined;
+}
+
+/** The question of a call that waits: what `approve` asked, with the tool and its arguments. */
+export function callQuestion(
+  { question, choices, input: schema }: PauseRequest,
+  { name, input }: { readonly name: string; readonly input: unknown },
+): PauseRequest & PausedCall {
+  const text = JSON.stringify(input) ?? '';
+  const shown = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)} …` : text;
+  return {
+    question: `${question} ${name} ${shown}`,
+    choices,
+    input: schema,
+    call: { name, input: writtenJson(input) },
+  };
 }
 
 export function isPause(value: unknown): value is Pause {

@@ -3,7 +3,7 @@ import { jsonSchemaOf } from '../schema/jsonSchema.ts';
 import { checkWith, type Checked, type Schema } from '../schema/standardSchema.ts';
 import type { Checkpoint } from '../records/recordSchemas.ts';
 import { schemaOfFile, withDefaults } from './answerSchema.ts';
-import type { PauseRequest } from './pause.ts';
+import type { PausedCall, PauseRequest } from './pause.ts';
 
 /** The schemas of checkpoints that were made in this process; a checkpoint itself has only their JSON Schema. */
 const liveSchemas = new WeakMap<object, Schema>();
@@ -11,7 +11,7 @@ const liveSchemas = new WeakMap<object, Schema>();
 /** A checkpoint of a node that waits. */
 export async function pausedCheckpoint(
   checkpoint: Checkpoint,
-  { question, choices, input }: PauseRequest,
+  { question, choices, input, call }: PauseRequest & PausedCall,
 ): Promise<Checkpoint> {
   const schema = input === undefined ? undefined : await jsonSchemaOf(input);
   const paused = {
@@ -20,6 +20,7 @@ export async function pausedCheckpoint(
       question,
       ...(choices !== undefined && { choices: [...choices] }),
       ...(schema !== undefined && { input: structuredClone(schema) }),
+      ...(call !== undefined && { call }),
     },
   };
   if (input !== undefined) liveSchemas.set(paused, input);

@@ -17,10 +17,10 @@ export interface RunOptions extends BudgetLimits {
   readonly resume?: Checkpoint | undefined;
   /** The answer to the question of a `resume` that waits for one. */
   readonly input?: unknown;
-  /** Records the result of every `exec`. */
-  readonly record?: Pick<Recording, 'keep'> | undefined;
-  /** Supplies the recorded result of each `exec` with the same code and input; the others run. */
-  readonly replay?: Pick<Recording, 'find'> | undefined;
+  /** Records the result of every `exec`, and every call of a tool. */
+  readonly record?: (Pick<Recording, 'keep'> & Partial<Pick<Recording, 'keepStep'>>) | undefined;
+  /** Supplies the recorded result of each `exec` with the same code and input; the others run. No recorded call of a tool runs again. */
+  readonly replay?: (Pick<Recording, 'find'> & Partial<Pick<Recording, 'steps'>>) | undefined;
 }
 
 export const RUN_OPTIONS: OptionShape = {

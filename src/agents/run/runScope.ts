@@ -2,7 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ModelCall, ModelWait, ToolReport, VisitSpan } from '../records/trace.ts';
 import type { RunBudget } from './budget.ts';
 import { type ExecContext, UnobservedContext } from './execContext.ts';
+import { CallJournal } from './callJournal.ts';
 import type { HostedRun } from './runHost.ts';
+import type { RunOptions } from './runOptions.ts';
 
 /** The run's view of a visit in progress. */
 export interface OpenVisit {
@@ -25,7 +27,11 @@ export interface OpenVisit {
 interface ScopeRun {
   readonly hosted: HostedRun | undefined;
   readonly budget: RunBudget | undefined;
+  readonly options: Pick<RunOptions, 'record' | 'replay' | 'input'>;
 }
+
+/** In place of the journal of an `exec` in which nothing was done yet. */
+export const NO_CALLS: unique symbol = Symbol('farwharf.noCalls');
 
 /** What code in a hook inherits without being given it: the run, the visit in progress, and what ends its requests. */
 export class RunScope {
@@ -35,6 +41,8 @@ export class RunScope {
   readonly context: ExecContext;
   /** The innermost visit in progress, if visits are observed; it receives the reports of model calls. */
   visit: OpenVisit | undefined;
+  /** What the `exec` in progress has done; undefined outside of one. */
+  calls: CallJournal | typeof NO_CALLS | undefined;
   /** Whether its walk must not go on. */
   #isEnded = false;
   /** The visit around this scope, which it does not end. */
@@ -75,9 +83,29 @@ export class RunScope {
     while (this.visit !== undefined && this.visit !== this.#outer) this.visit.failed(reason);
   }
 
+  /** The journal of the `exec` in progress, created by the first that needs it; undefined outside of one. */
+  get journal(): CallJournal | undefined {
+    if (this.calls === NO_CALLS) this.calls = this.openJournal(undefined);
+    return this.calls;
+  }
+
+  /** A journal with what earlier runs did in the same `exec`. */
+  openJournal(item: number | undefined): CallJournal {
+    const { record, replay } = this.run.options;
+    const { path, number: visit } = this.visit ?? {};
+    if (path === undefined || visit === undefined) return new CallJournal(item, { earlier: [], keep: () => {} });
+    const place = { path, visit, item };
+    const earlier = replay?.steps?.(place) ?? [];
+    // Also recorded by this run, which may be the next to be resumed or replayed.
+    if (!Object.is(record, replay)) for (const step of earlier) record?.keepStep?.(place, step);
+    return new CallJournal(item, { earlier, keep: (step) => record?.keepStep?.(place, step) });
+  }
+
   /** The same visit under another signal: that of an attempt with a timeout, or of the items of a parallel batch. */
-  under(signal: AbortSignal): RunScope {
-    return new RunScope(this.run, signal, this.visit);
+  under(signal: AbortSignal, calls?: CallJournal): RunScope {
+    const scope = new RunScope(this.run, signal, this.visit);
+    scope.calls = calls;
+    return scope;
   }
 }
 

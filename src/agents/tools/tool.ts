@@ -1,5 +1,5 @@
 import { AppError, messageOf } from '../../core/errors.ts';
-import { checkOptions } from '../schema/optionShape.ts';
+import { checkOptions, type OptionShape } from '../schema/optionShape.ts';
 import { withAbsentKeys } from '../schema/absentKeys.ts';
 import { type JsonSchema, jsonSchemaOf } from '../schema/jsonSchema.ts';
 import { checkWith, type Schema } from '../schema/standardSchema.ts';
@@ -8,6 +8,8 @@ import { schemaForService, TOOL_INPUT, unwrappedValue } from '../schema/strictSc
 interface ToolContext {
   /** Aborted with the run or the call of `runTools`. */
   readonly signal: AbortSignal;
+  /** Identifies the call: the same if it is repeated after a crash, so that a service can recognise it. */
+  readonly callId: string;
 }
 
 export interface ToolDefinition<I> {
@@ -17,6 +19,8 @@ export interface ToolDefinition<I> {
   readonly description: string;
   /** A schema of zod 4, or of another library that follows Standard Schema. */
   readonly input: Schema<I>;
+  /** Whether a call that was interrupted may be repeated. Otherwise it is reported as unknown, because it may have had its effect. */
+  readonly idempotent?: boolean;
   /** Its result goes to the model: a text as it is, everything else as JSON. */
   run(input: I, context: ToolContext): unknown;
 }
@@ -30,11 +34,20 @@ type PreparedCall =
 export interface Tool {
   readonly name: string;
   readonly description: string;
+  readonly idempotent?: boolean | undefined;
   /** The JSON Schema of its arguments, for the model. */
   parameters(): Promise<JsonSchema>;
   /** Checks the arguments that the model wrote. */
   prepare(args: unknown): Promise<PreparedCall>;
 }
+
+const TOOL_OPTIONS: OptionShape = {
+  name: 'string',
+  description: 'string',
+  input: 'schema',
+  idempotent: 'boolean',
+  run: 'function',
+};
 
 const NAME = /^[\w-]{1,64}$/;
 
@@ -45,8 +58,8 @@ const NAME = /^[\w-]{1,64}$/;
  * or `run`.
  */
 export function tool<I>(definition: ToolDefinition<I>): Tool {
-  checkOptions('tool', definition, { name: 'string', description: 'string', input: 'schema', run: 'function' });
-  const { name, description, input: schema } = definition;
+  checkOptions('tool', definition, TOOL_OPTIONS);
+  const { name, description, idempotent, input: schema } = definition;
   if (name === undefined) throw new TypeError('The tool needs a name.');
   if (!NAME.test(name)) {
     throw new AppError('bad-input', `The tool name "${name}" is not valid. Use up to 64 letters, digits, "_" and "-".`);
@@ -60,6 +73,7 @@ export function tool<I>(definition: ToolDefinition<I>): Tool {
   return {
     name,
     description,
+    idempotent,
     async parameters() {
       const jsonSchema = await writtenSchema();
       if (jsonSchema !== undefined) return parametersOf(jsonSchema).schema;

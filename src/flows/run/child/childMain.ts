@@ -118,6 +118,7 @@ export async function runChild(
     request,
     files,
     replay: request.replay === undefined ? undefined : await Recording.open(runFolder(request.replay).recording),
+    carried: await carriedSteps(request),
     completions: await recordedCompletions(request),
     stop,
     clean,
@@ -161,6 +162,11 @@ async function openFiles({ folder }: ChildRequest, note: (message: string) => vo
   if (folder === undefined) return undefined;
   const hasher = await Recording.open(join(folder, 'no-recording'));
   return new RunWriter(folder, hasher, note);
+}
+
+/** What tools did in the run that this one continues: it is in the folder of this run before it starts. */
+async function carriedSteps({ folder, resume }: ChildRequest): Promise<Recording | undefined> {
+  return folder === undefined || resume === undefined ? undefined : Recording.open(runFolder(folder).recording);
 }
 
 async function recordedCompletions({ isOffline, replay }: ChildRequest): Promise<RecordedCompletions | undefined> {

@@ -32,6 +32,8 @@ export interface HostParts {
   readonly request: ChildRequest;
   readonly files: RunWriter | undefined;
   readonly replay: Recording | undefined;
+  /** What tools did in the run that this one continues. */
+  readonly carried: Recording | undefined;
   readonly completions: RecordedCompletions | undefined;
   /** Aborted when the parent stops the run. */
   readonly stop: AbortSignal;
@@ -148,7 +150,7 @@ export class HostedFlow implements HostedRun {
 
   #hosted(options: RunOptions): RunOptions {
     const { stop, files } = this.#parts;
-    const replay = this.#parts.replay;
+    const { replay, carried } = this.#parts;
     return {
       ...options,
       signal: options.signal === undefined ? stop : AbortSignal.any([options.signal, stop]),
@@ -162,10 +164,21 @@ export class HostedFlow implements HostedRun {
             files?.result(call, result);
             options.record?.keep(call, result);
           },
+          keepStep: (place, step) => {
+            files?.step(place, step);
+            options.record?.keepStep?.(place, step);
+          },
         },
       }),
-      ...((replay !== undefined || options.replay !== undefined) && {
-        replay: { find: (call) => options.replay?.find(call) ?? this.#find(replay, call) },
+      ...((replay !== undefined || carried !== undefined || options.replay !== undefined) && {
+        replay: {
+          find: (call) => options.replay?.find(call) ?? this.#find(replay, call),
+          steps: (place) => [
+            ...(options.replay?.steps?.(place) ?? []),
+            ...(replay?.steps(place) ?? []),
+            ...(carried?.steps(place) ?? []),
+          ],
+        },
       }),
     };
   }

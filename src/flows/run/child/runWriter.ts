@@ -1,7 +1,7 @@
 import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
-import type { ExecCall, Recording } from '../../../agents/records/recording.ts';
+import type { ExecCall, ExecPlace, Recording } from '../../../agents/records/recording.ts';
 import type { ModelExchange } from '../../../agents/run/runHost.ts';
-import type { Checkpoint } from '../../../agents/records/recordSchemas.ts';
+import type { Checkpoint, RecordedStep } from '../../../agents/records/recordSchemas.ts';
 import { messageOf } from '../../../core/errors.ts';
 import type { RunEvent } from '../protocol/runEvent.ts';
 import { runFolder } from '../history/runFolder.ts';
@@ -60,6 +60,13 @@ export class RunWriter {
     } catch (error) {
       this.#noteOnce(call.path, `A replay will run ${call.path} again: ${messageOf(error)}`);
     }
+  }
+
+  /** Written immediately, because the process can be killed while a tool runs. */
+  step(place: ExecPlace, step: RecordedStep): void {
+    if (!this.#recording.push({ ...place, step }))
+      this.#noteOnce('recording', 'The recording is full: a replay will run the further steps again.');
+    this.#recording.flush();
   }
 
   checkpoint(run: number, make: () => Checkpoint): void {

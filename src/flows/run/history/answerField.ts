@@ -3,7 +3,7 @@ import { parseOwnJson } from '../../../core/jsonFields.ts';
 import type { RunPause } from '../protocol/flowOutcome.ts';
 
 type Json = z.core.util.JSONType;
-type Asked = Pick<RunPause, 'choices' | 'input'>;
+type Asked = Pick<RunPause, 'choices' | 'input' | 'call'>;
 
 /** How to ask for the answer to a pause. */
 export type AnswerField =
@@ -26,21 +26,24 @@ export interface AnswerChoice {
 /** The answer in a text, or why the text is not a valid answer. */
 export type ReadAnswer = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly reason: string };
 
+const YES_OR_NO: AnswerField = {
+  type: 'choices',
+  choices: [
+    { label: 'Yes', value: true },
+    { label: 'No', value: false },
+  ],
+};
+
 /** How to ask for what a pause accepts: its choices, those of its schema, or a text that is converted to the type of its schema. */
-export function answerFieldOf({ choices, input }: Asked): AnswerField {
+export function answerFieldOf({ choices, input, call }: Asked): AnswerField {
   if (choices !== undefined) return { type: 'choices', choices: choices.map((value) => ({ label: value, value })) };
+  if (input === undefined && call !== undefined) return YES_OR_NO;
   if (input === undefined) return { type: 'text', kind: 'text', hint: '', start: '' };
   const { type, enum: values, description } = input;
   if (Array.isArray(values) && values.every(isPlain)) {
     return { type: 'choices', choices: values.map((value) => ({ label: String(value), value })) };
   }
-  if (type === 'boolean') {
-    const yesNo = [
-      { label: 'Yes', value: true },
-      { label: 'No', value: false },
-    ];
-    return { type: 'choices', choices: yesNo };
-  }
+  if (type === 'boolean') return YES_OR_NO;
   const described = typeof description === 'string' ? description : '';
   if (type === 'string') return { type: 'text', kind: 'text', hint: described, start: '' };
   if (type === 'number' || type === 'integer') {

@@ -4,6 +4,7 @@ import type { FlowRunRequest, FlowRuntime } from '../protocol/runRequest.ts';
 import type { FlowOutcome } from '../protocol/flowOutcome.ts';
 import { runFlow, type RunFlowOptions } from '../start/runFlow.ts';
 import { readEvents, readWaiting } from './runFiles.ts';
+import { carrySteps } from './carriedSteps.ts';
 import { checkpointBefore, type RerunStep } from './rerun.ts';
 import type { RunHistory } from './runHistory.ts';
 import { changedSteps, type StepReach } from '../../project/changedSteps.ts';
@@ -73,6 +74,14 @@ export async function runRecorded(
     ...(evalCase !== undefined && { evalCase }),
     ...(reach !== undefined && { reach: stepReachSchema.parse(reach) }),
   });
+  if (earlier !== undefined && resume !== undefined) {
+    // Also from runs that were given an answer before, and failed with it.
+    const tries = answer === undefined ? [] : (await history.list(file)).filter((each) => isTry(each, answer.run));
+    for (const { id } of [earlier, ...tries.filter((each) => each.id !== begun.record.id).toReversed()]) {
+      const isWhole = rerun !== undefined && rerun.path === undefined;
+      await carrySteps(await history.folder(file, id), begun.folder, { isWhole });
+    }
+  }
   onBegin?.(begun.record);
   const live = new RunTotals(flowName);
   const outcome = await runFlow(
@@ -102,6 +111,10 @@ export async function runRecorded(
   const record = { ...begun.record, ...totals.summary(outcome) };
   await history.update(record);
   return { record, outcome };
+}
+
+function isTry({ answer, resumedFrom }: RunRecord, waiting: string): boolean {
+  return answer !== undefined && resumedFrom?.run === waiting;
 }
 
 /** A run that continued another by an answer is replayed with that answer. */

@@ -1,4 +1,4 @@
-import { recordingEntrySchema } from '../../../agents/records/recordSchemas.ts';
+import { resultEntrySchema } from '../../../agents/records/recordSchemas.ts';
 import { AppError, messageOf } from '../../../core/errors.ts';
 import { parseJson } from '../../../core/jsonFields.ts';
 import { checkpointBefore } from './rerun.ts';
@@ -45,7 +45,7 @@ export async function reportVisit(folder: RunFolder, { step, index, timeline }: 
   const { path, visit, status, action, error, changes } = step;
   const isHere = (each: { readonly path?: string | undefined; readonly visit?: number | undefined }): boolean =>
     each.path === path && each.visit === visit;
-  const results = parseLines(await readIfThere(folder.recording), (value) => recordingEntrySchema.safeParse(value).data)
+  const results = parseLines(await readIfThere(folder.recording), (value) => resultEntrySchema.safeParse(value).data)
     .filter(isHere)
     .toSorted((a, b) => (a.item ?? 0) - (b.item ?? 0));
   const [first] = results;

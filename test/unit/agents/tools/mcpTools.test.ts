@@ -64,9 +64,9 @@ test('a call of an MCP tool ends with its signal, and the program gets no keys',
   await using server = await mcpTools(PROGRAM);
   const [, hang, key] = await Promise.all(server.tools.map((each) => each.prepare({})));
   assert.ok(hang?.ok === true && key?.ok === true);
-  assert.equal(await key.run({ signal: new AbortController().signal }), 'no key');
+  assert.equal(await key.run({ signal: new AbortController().signal, callId: '1' }), 'no key');
   const stop = new AbortController();
-  const call = Promise.resolve(hang.run({ signal: stop.signal }));
+  const call = Promise.resolve(hang.run({ signal: stop.signal, callId: '1' }));
   stop.abort(new Error('stop'));
   await assert.rejects(call);
 });
