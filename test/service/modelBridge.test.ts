@@ -183,6 +183,11 @@ test('clients that name no model use the selected one, whose key stays in the ed
   const Authorization = `Bearer ${token}`;
   assert.equal((await fetch(`${url}/files`, { method: 'POST', headers: { Authorization } })).status, 404);
   assert.equal((await fetch(`${url}/chat/completions`, { method: 'POST', body: '{}' })).status, 401);
+  assert.equal(
+    (await fetch(`${url}/responses`, { method: 'POST', headers: { Authorization }, body: '{}' })).status,
+    200,
+  );
+  assert.match(requests.at(-1)?.path ?? '', /\/responses$/);
 });
 
 test('a selected model at Azure gets its key in the header and its api-version in the address', async (t) => {

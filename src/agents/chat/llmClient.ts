@@ -17,6 +17,8 @@ import { writeWarning } from '../run/runState.ts';
 import { repairRequest, StructuredReply } from './structured.ts';
 
 export interface LLMClientOptions extends EndpointOptions {
+  /** The interface of the service; chat completions if absent, except for models that only have `responses`. */
+  readonly api?: 'chat' | 'responses' | undefined;
   /** The key itself, or a function that returns a token that expires; takes precedence over variables. */
   readonly apiKey?: ModelApiKey | undefined;
   /** Sends the requests. The default uses the proxies of the environment and the system's certificates. */
@@ -50,6 +52,7 @@ export type DeepPartial<T> = T extends readonly (infer Item)[]
 const CLIENT_OPTIONS: OptionShape = {
   provider: 'string',
   model: 'string',
+  api: 'string',
   apiKey: 'string or function',
   apiKeyEnv: 'string',
   baseUrl: 'string',
@@ -58,7 +61,7 @@ const CLIENT_OPTIONS: OptionShape = {
   params: 'object',
 };
 
-/** Sends prompts to a language model through a chat completions API. The `openai` package is loaded with the first request. */
+/** Sends prompts to a language model through chat completions, or OpenAI's Responses API. The `openai` package is loaded with the first request. */
 export class LLMClient {
   readonly provider: string;
   readonly model: string;
@@ -74,6 +77,9 @@ export class LLMClient {
    */
   constructor(options: LLMClientOptions = {}) {
     checkOptions('new LLMClient', options, CLIENT_OPTIONS);
+    if (options.api !== undefined && options.api !== 'chat' && options.api !== 'responses') {
+      throw new TypeError("The option api of new LLMClient must be 'chat' or 'responses'.");
+    }
     this.#endpoint = resolveEndpoint(options, selectedModel());
     this.provider = this.#endpoint.provider;
     this.model = this.#endpoint.model;

@@ -8,7 +8,7 @@ import { type Completions, hosted } from './hostedCompletions.ts';
 import type { AskOptions, ChatMessage, ChatReply, ModelParams, Usage } from './chatMessages.ts';
 import { budgetPrice, costOf, estimateCallCost, type ModelPrice } from '../llm/prices.ts';
 import { reasoningFieldsOf, reasoningText, splitThink, ThinkSplitter } from '../llm/reasoning.ts';
-import { AdaptiveEndpoint } from '../llm/adaptiveEndpoint.ts';
+import { AdaptiveEndpoint, type ModelApi } from '../llm/adaptiveEndpoint.ts';
 import { ReplyBuilder } from '../llm/replyBuilder.ts';
 import { countedTokens } from '../llm/usage.ts';
 import type { Endpoint } from '../llm/providers.ts';
@@ -24,6 +24,7 @@ export interface ModelRequestSettings {
   readonly fetch?: typeof fetch | undefined;
   readonly price?: ModelPrice | undefined;
   readonly params?: ModelParams | undefined;
+  readonly api?: ModelApi | undefined;
 }
 
 /** A piece of a streamed reply. */
@@ -181,13 +182,13 @@ export class ModelRequests {
 
   async #open(): Promise<Completions> {
     const { needsKey, keyAdvice } = this.#endpoint;
-    const { apiKey, fetch } = this.#settings;
+    const { apiKey, api, fetch } = this.#settings;
     const { key, renewKey } = await endpointKey(apiKey, this.#endpoint);
     if (key === undefined && needsKey) throw new AppError('not-signed-in', keyAdvice);
     const { ChatEndpoint } = await import('../llm/chatEndpoint.ts');
     // Azure takes keys in a header of its own, but tokens as bearer tokens like the others.
     const endpoint = typeof apiKey === 'function' ? { ...this.#endpoint, keyHeader: undefined } : this.#endpoint;
-    return new AdaptiveEndpoint(new ChatEndpoint(endpoint, key, { fetch, renewKey }), endpoint.provider);
+    return new AdaptiveEndpoint(new ChatEndpoint(endpoint, key, { fetch, renewKey }), endpoint, api);
   }
 
   #report(

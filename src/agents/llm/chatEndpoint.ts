@@ -13,6 +13,7 @@ import { clientOptions } from './openaiClient.ts';
 import type { Endpoint } from './providers.ts';
 import { withRetries } from './rateLimit.ts';
 import { readReply } from './replyStream.ts';
+import { completionOfResponse, readResponse } from './responses.ts';
 import { ResponseTimeout } from './responseTimeout.ts';
 
 export interface CallOptions {
@@ -24,7 +25,7 @@ export interface CallOptions {
   readonly onWait?: ((seconds: number) => void) | undefined;
 }
 
-/** A chat completions service. Only this module imports the `openai` package; it is loaded with the first request. */
+/** A service of chat completions or responses. Only this module imports the `openai` package; it is loaded with the first request. */
 export class ChatEndpoint {
   readonly #endpoint: Endpoint;
   readonly #redactor = new Redactor();
@@ -71,18 +72,28 @@ export class ChatEndpoint {
     return this.#renewal;
   }
 
-  /** @throws AppError if the service cannot be reached, rejects the request, or does not return a completion. */
+  /**
+   * @param responses the body of the same request for the Responses API, if that is to be used.
+   * @throws AppError if the service cannot be reached, rejects the request, or does not return a completion.
+   */
   async complete(
     body: ChatCompletionCreateParamsNonStreaming,
     options: CallOptions,
+    responses?: object,
   ): Promise<{ readonly value: ChatCompletion; readonly retries: number }> {
     const timeout = new ResponseTimeout(options.timeoutMs, options.signal);
-    const answer = await this.#retry(options, timeout, (client, request) =>
-      client.chat.completions.create(body, request),
+    const answer = await this.#retry(
+      options,
+      timeout,
+      (client, request): Promise<unknown> =>
+        responses === undefined
+          ? client.chat.completions.create(body, request)
+          : client.post('/responses', { body: responses, ...request }),
     );
-    const value = parsedBody(answer.value);
+    const received = parsedBody(answer.value);
+    const value: unknown = responses === undefined ? received : completionOfResponse(received);
     if (isCompletion(value)) return { ...answer, value };
-    throw this.#noCompletion(value);
+    throw this.#noCompletion(received);
   }
 
   /** The chunks of a streamed response. Leaving the loop closes it. @throws as `complete` does, also when the reply ends too early. */
@@ -90,14 +101,18 @@ export class ChatEndpoint {
     body: ChatCompletionCreateParamsStreaming,
     options: CallOptions,
     onRetries: (retries: number) => void,
+    responses?: object,
   ): AsyncGenerator<CompletionChunk, void> {
     const timeout = new ResponseTimeout(options.timeoutMs, options.signal);
     const { value: response, retries } = await this.#retry(options, timeout, (client, request) =>
-      client.chat.completions.create(body, request).asResponse(),
+      responses === undefined
+        ? client.chat.completions.create(body, request).asResponse()
+        : client.post('/responses', { body: responses, ...request }).asResponse(),
     );
     onRetries(retries);
+    const read = responses === undefined ? readReply : readResponse;
     try {
-      yield* readReply(timeout.limitEach(response.body ?? Readable.from([])));
+      yield* read(timeout.limitEach(response.body ?? Readable.from([])));
     } catch (error) {
       throw this.#failure(error, options.signal);
     }

@@ -10,7 +10,7 @@ import { parseJson } from '../../../core/jsonFields.ts';
 
 /** Where the path of the selected service starts at the bridge. */
 const SELECTED_PATH = '/selected/v1';
-const ROUTE = '/chat/completions';
+const ROUTES: readonly string[] = ['/chat/completions', '/responses'];
 const HEADERS = ['content-type', 'retry-after'];
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
@@ -225,10 +225,11 @@ async function forwardToSelected(
   response: ServerResponse,
   signal: AbortSignal,
 ): Promise<void> {
-  if (request.method !== 'POST' || request.url !== SELECTED_PATH + ROUTE) {
+  const route = ROUTES.find((each) => request.url === SELECTED_PATH + each);
+  if (request.method !== 'POST' || route === undefined) {
     throw new AppError('missing', `The bridge has no ${request.method} ${request.url}.`);
   }
-  const answer = await fetch(requestUrl({ baseUrl, query }, ROUTE), {
+  const answer = await fetch(requestUrl({ baseUrl, query }, route), {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', ...keyHeaders({ keyHeader }, key) },
     body: await readBridgeBody(request),
