@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { buffer, text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { RemoteClient } from '../../src/remote/client.ts';
 import { openAdmin } from '../../src/service/admin/adminClient.ts';
 import { readConfig } from '../../src/service/serviceConfig.ts';
 import { Scratch } from './commandLine.ts';
@@ -58,6 +61,36 @@ await describeOnCluster('a service whose jobs run on a Slurm cluster', (cluster)
     assert.match(output, /Comment=\S+.* script=sh\s*$/m);
     const missing = await service.untilEnd(await service.submit({ 'a.txt': '' }, { command: ['no-such-program'] }));
     assert.match(missing.reason ?? '', /^no-such-program was not found on the machine that runs jobs/);
+  });
+
+  test('a client connects to a job on its node through a step of it, with nothing lost when that is killed', async (t) => {
+    const service = await startService(t, onCluster(cluster()));
+    const id = await service.submit({ 'a.sh': 'echo ready; sleep 600' }, { script: 'a.sh', machine_class: 'small' });
+    await service.untilOutput(id, /ready/);
+    const client = new RemoteClient(service.url, service.key);
+    t.after(() => client.close());
+    using tunnel = await client.connectJob(id);
+    const sent = randomBytes(1_000_000);
+    const whole = tunnel.exec(['sh', '-c', 'cat; echo "$FARWHARF_JOB_ID $SLURM_JOB_PARTITION" >&2; exit 4']);
+    whole.stdin.end(sent);
+    const [received, said] = await Promise.all([buffer(whole.stdout), text(whole.stderr ?? whole.stdout)]);
+    assert.ok(received.equals(sent));
+    assert.equal(said, `${id} cpu-small\n`);
+    assert.equal((await whole.ended).code, 4);
+    const echo = tunnel.exec(['cat']);
+    const steps = () => processesWith(`${id} --enter`);
+    const before = steps();
+    assert.ok(before.length > 0);
+    echo.stdin.write('before ');
+    for (const line of before) process.kill(Number(/^\d+/.exec(line)?.[0]), 'SIGKILL');
+    echo.stdin.end('after');
+    assert.equal(await text(echo.stdout), 'before after');
+    const { stdout: sockets } = tunnel.exec(['cat', '/proc/net/unix']);
+    assert.ok((await text(sockets)).includes('tunnel.sock'));
+    await service.request(`/v1/jobs/${id}`, { method: 'DELETE' });
+    assert.equal((await service.untilEnd(id)).state, 'cancelled');
+    while (steps().length > 0) await sleep(20);
+    await assert.rejects(client.connectJob(id), { status: 409 });
   });
 
   test('what a job uses on its node is in its events', async (t) => {

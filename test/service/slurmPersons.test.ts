@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { chownSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { RemoteClient } from '../../src/remote/client.ts';
 import { Scratch, until } from './commandLine.ts';
 import { readArchive } from './support/archive.ts';
 import { addAccount } from './support/accounts.ts';
@@ -67,6 +69,9 @@ else
       const ended = await run(client, secret);
       const running = await client.submit({ 'a.sh': `${secret}; echo begun; ${GATE}` }, { script: 'a.sh' });
       await client.untilRunning(running);
+      await using remote = new RemoteClient(client.url, client.key);
+      using tunnel = await remote.connectJob(running);
+      assert.equal(await text(tunnel.exec(['id', '-un']).stdout), `${persons.ada.name}\n`);
       const { shared } = setting;
       const data = setting.data;
       const attack = `
@@ -211,7 +216,7 @@ else
       ];
       const refused = await scratch.run(args, { user: persons.farwharf });
       assert.equal(refused.exit, 1);
-      const rule = `${persons.farwharf.name} ALL=(${persons.ada.name}, ${persons.bob.name}) NOPASSWD: /usr/bin/sbatch, /usr/bin/scancel`;
+      const rule = `${persons.farwharf.name} ALL=(${persons.ada.name}, ${persons.bob.name}) NOPASSWD: /usr/bin/sbatch, /usr/bin/scancel, /usr/bin/srun`;
       assert.match(refused.stderr, /PROBLEM {2}jobs can be submitted and cancelled as fw-ada\S+, fw-bob/);
       assert.ok(refused.stderr.includes(rule), refused.stderr);
       // With exactly what was printed, the same check finds nothing wrong, and the job runs.

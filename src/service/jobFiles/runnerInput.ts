@@ -8,6 +8,11 @@ import { SECRET_LENGTH } from './reportSeal.ts';
 /** The argument before the name of a module that could not be loaded on a node, so that the job cannot start. */
 export const WITHOUT_MODULE = '--without-module';
 
+/** The argument with which a runner's program passes its standard streams on to the runner of a job on its machine. */
+export const ENTER = '--enter';
+/** What it exits with if that lets nobody in. */
+export const NOT_ENTERED = 69;
+
 /** The values of a job's secrets, by name. */
 export type SecretValues = Readonly<Record<string, string>>;
 

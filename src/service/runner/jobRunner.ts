@@ -1,7 +1,9 @@
 // Runs one job: `node jobRunner.mjs <job folder>`. It is a separate process, so that jobs outlive the service.
-// With `--clean-up` it stops what a killed runner left running on this machine.
-import { existsSync, readFileSync, statSync } from 'node:fs';
+// With `--clean-up` it stops what a killed runner left running on this machine, with `--enter` it connects to a runner.
+import { createWriteStream, existsSync, readFileSync, statSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { basename, dirname } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseOwnJson } from '../../core/jsonFields.ts';
 import { isDiskFull } from '../../core/files/diskSpace.ts';
@@ -16,7 +18,8 @@ import { closeInheritedDescriptors } from '../../core/processes/inheritedDescrip
 import { newLockLimit } from '../../core/processes/lockLimit.ts';
 import { endProcesses, processIdentity } from '../../core/processes/processTree.ts';
 import { jobProcessTag } from '../jobFiles/jobProcessTag.ts';
-import { parseRunnerInput, takeSecrets, WITHOUT_MODULE } from '../jobFiles/runnerInput.ts';
+import { enterJob } from '../jobFiles/jobEntrance.ts';
+import { ENTER, NOT_ENTERED, parseRunnerInput, takeSecrets, WITHOUT_MODULE } from '../jobFiles/runnerInput.ts';
 import { handBack, isPersons, takeOver } from './personsFiles.ts';
 import { SEALED, sealed } from '../jobFiles/reportSeal.ts';
 import type { StopReason } from './jobRun.ts';
@@ -138,9 +141,26 @@ async function cleanUp(): Promise<void> {
   if (isPersons(folder)) handBack(folder);
 }
 
+/** Passes the standard streams on to the job, after a byte that says that it lets someone in. */
+async function enter(): Promise<void> {
+  let job: Socket;
+  try {
+    job = await enterJob(folder);
+  } catch {
+    process.exitCode = NOT_ENTERED;
+    return;
+  }
+  // Not the process's own, which is a terminal to Slurm, and would hold up the other direction while it is full.
+  const output = createWriteStream('', { fd: 1 });
+  output.write('\n');
+  await Promise.race([pipeline(process.stdin, job), pipeline(job, output)]).catch(() => {});
+  process.exit();
+}
+
 try {
   closeInheritedDescriptors();
-  await (process.argv[3] === '--clean-up' ? cleanUp() : main());
+  const task = { '--clean-up': cleanUp, [ENTER]: enter }[process.argv[3] ?? ''] ?? main;
+  await task();
 } catch (error) {
   process.stderr.write(`The job's runner failed: ${messageOf(error)}\n`);
   process.exitCode = 1;

@@ -73,10 +73,10 @@ export function asUser(user: string, program: string, args: readonly string[]): 
   return ['sudo', '-n', '-u', user, '--', pathOf(program), ...args];
 }
 
-/** The lines for sudoers that let the service submit and cancel jobs as these users. */
+/** The lines for sudoers that let the service submit and cancel jobs as these users, and connect to them. */
 export function sudoersLines(users: readonly Pick<ClusterUser, 'name'>[]): string {
   const { username } = userInfo();
-  const programs = ['sbatch', 'scancel'].map(pathOf).join(', ');
+  const programs = ['sbatch', 'scancel', 'srun'].map(pathOf).join(', ');
   const rule = `${username} ALL=(${users.map(({ name }) => name).join(', ')}) NOPASSWD: ${programs}`;
   // sudo removes all other variables, and this one says where the cluster is.
   return process.env['SLURM_CONF'] === undefined ? rule : `Defaults:${username} env_keep += "SLURM_CONF"\n${rule}`;

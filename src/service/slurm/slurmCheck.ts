@@ -85,7 +85,7 @@ async function checkRule(
   const allowed: ClusterUser[] = [];
   for (const user of persons) {
     const problem = await problemOf(async () => {
-      for (const program of ['sbatch', 'scancel'] as const) await slurm(program, ['--version'], { user });
+      for (const program of ['sbatch', 'scancel', 'srun'] as const) await slurm(program, ['--version'], { user });
     });
     if (problem === undefined) allowed.push(user);
     else problems.push(problem);

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
 import { AppError, messageOf, systemCode } from '../../core/errors.ts';
 import { textField } from '../../core/jsonFields.ts';
@@ -30,7 +30,7 @@ const FULL_QUEUE = /MaxSubmitJob|MaxJobCount/;
 // Slurm may also print a warning about the name of this machine, which is not a refusal.
 const SUDO = /^sudo: (?!unable to resolve host)/m;
 
-export type SlurmProgram = 'sbatch' | 'squeue' | 'sacct' | 'sacctmgr' | 'scancel' | 'scontrol' | 'sinfo';
+export type SlurmProgram = 'sbatch' | 'srun' | 'squeue' | 'sacct' | 'sacctmgr' | 'scancel' | 'scontrol' | 'sinfo';
 
 export interface SlurmCall {
   readonly signal?: AbortSignal;
@@ -51,7 +51,7 @@ export async function slurm(
   args: readonly string[],
   { signal, user, maxBytes = MAX_ANSWER_BYTES }: SlurmCall = {},
 ): Promise<string> {
-  const [file, ...words] = user?.isPerson === true ? asUser(user.name, program, args) : [program, ...args];
+  const [file, ...words] = commandFor(program, args, user);
   try {
     const { stdout } = await run(file, words, {
       timeout: TIMEOUT_MS,
@@ -63,8 +63,26 @@ export async function slurm(
     return stdout;
   } catch (cause) {
     signal?.throwIfAborted();
-    throw explained(program, cause, user);
+    throw slurmFailure(program, cause, user);
   }
+}
+
+/** Starts one of Slurm's programs, with pipes to its standard streams. `slurmFailure` explains what it prints. */
+export function startSlurm(
+  program: SlurmProgram,
+  args: readonly string[],
+  user: ClusterUser,
+): ChildProcessWithoutNullStreams {
+  const [file, ...words] = commandFor(program, args, user);
+  return spawn(file, words, { env: environmentForSlurm(program), stdio: ['pipe', 'pipe', 'pipe'] });
+}
+
+function commandFor(
+  program: SlurmProgram,
+  args: readonly string[],
+  user: ClusterUser | undefined,
+): readonly [string, ...string[]] {
+  return user?.isPerson === true ? asUser(user.name, program, args) : [program, ...args];
 }
 
 /**
@@ -77,7 +95,8 @@ function environmentForSlurm(program: SlurmProgram): NodeJS.ProcessEnv {
   return { ...allowedEnvironment(process.env), ...Object.fromEntries(own), ...times };
 }
 
-function explained(program: SlurmProgram, cause: unknown, user: ClusterUser | undefined): AppError {
+/** What the failure of one of Slurm's programs means, from its `stderr`. */
+export function slurmFailure(program: SlurmProgram, cause: unknown, user: ClusterUser | undefined): AppError {
   const stderr = textField(cause, 'stderr') ?? '';
   const isSudo = user?.isPerson === true && (SUDO.test(stderr) || systemCode(cause) === 'ENOENT');
   if (isSudo) {

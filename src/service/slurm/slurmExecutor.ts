@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { lstat } from 'node:fs/promises';
+import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import * as z from 'zod';
@@ -30,6 +31,7 @@ import {
   type SeenJob,
   wasRequeued,
 } from './clusterQueue.ts';
+import { openStep } from './clusterStep.ts';
 import { type ClusterUser, type ClusterUsers, shareFolder } from './clusterUsers.ts';
 import {
   type ClusterJob,
@@ -187,6 +189,14 @@ export class SlurmExecutor implements Executor {
   // A secret would reach a node through files and commands that all jobs of the cluster can read, as they have the same user.
   reportSecret(): undefined {
     return undefined;
+  }
+
+  async connect(job: OwnedJob, folder: JobFolder, signal: AbortSignal): Promise<Duplex> {
+    const user = this.#options.users.of(job.account);
+    if (user === undefined) throw new AppError('conflict', userIsMissing(job.account));
+    const number = this.externalId(job);
+    if (number === undefined) throw new AppError('unreachable', 'The cluster does not list the job now.');
+    return openStep({ number, folder, user, program: this.#options.program }, signal);
   }
 
   async cancel({ id, account }: OwnedJob): Promise<void> {

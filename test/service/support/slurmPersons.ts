@@ -50,7 +50,7 @@ export class SlurmPersons implements AsyncDisposable {
   }
 
   /** What sudo lets the service run as the persons. */
-  async allow(programs = '/usr/bin/sbatch, /usr/bin/scancel'): Promise<void> {
+  async allow(programs = '/usr/bin/sbatch, /usr/bin/scancel, /usr/bin/srun'): Promise<void> {
     const { farwharf, ada, bob } = this;
     const rule = `${farwharf.name} ALL=(${ada.name}, ${bob.name}) NOPASSWD: ${programs}`;
     await this.users.allow(`Defaults:${farwharf.name} env_keep += "SLURM_CONF"\n${rule}`);
