@@ -62,7 +62,8 @@ export const CLOUDS: Readonly<Record<string, Cloud>> = {
 };
 
 /** The variables that describe addresses; they contain no secrets. */
-export const CLOUD_ADDRESS_VARIABLES: readonly string[] = [
+export const ADDRESS_VARIABLES: readonly string[] = [
+  'OPENAI_BASE_URL',
   'AZURE_OPENAI_ENDPOINT',
   'OPENAI_API_VERSION',
   'AWS_REGION',

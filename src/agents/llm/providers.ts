@@ -101,7 +101,7 @@ export interface Endpoint {
 
 /**
  * Chooses the service: the editor's selected model if the options ask for no other; else an explicit provider wins, then the host of
- * `baseUrl`, then the model's name, then openai.
+ * `baseUrl`, then the model's name, then openai. The address of openai is that of `OPENAI_BASE_URL`, if it is set.
  *
  * @throws AppError `bad-input` for a provider that is not in the table, or a `baseUrl` that is not an http URL.
  */
@@ -116,7 +116,9 @@ export function resolveEndpoint(options: EndpointOptions, selected?: SelectedMod
   }
   const { model, isLocal } = definition ?? CUSTOM;
   const cloud = Object.hasOwn(CLOUDS, name) ? CLOUDS[name] : undefined;
-  const baseUrl = options.baseUrl ?? cloud?.address(process.env) ?? definition?.baseUrl;
+  // An empty variable counts as none, as in OpenAI's own libraries.
+  const ownAddress = name === 'openai' ? process.env['OPENAI_BASE_URL'] || undefined : cloud?.address(process.env);
+  const baseUrl = options.baseUrl ?? ownAddress ?? definition?.baseUrl;
   if (baseUrl === undefined) throw new AppError('bad-input', 'The provider "custom" needs a baseUrl.');
   const ownVariable = definition === undefined || isLocal ? undefined : keyVariableOf(name);
   const keyVariable = options.apiKeyEnv ?? ownVariable;

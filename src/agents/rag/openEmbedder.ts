@@ -18,12 +18,21 @@ import { DEFAULT_TIMEOUT_SECONDS, ResponseTimeout, ResponseTimeoutError } from '
 
 // Their interfaces have no embeddings endpoint, so a request would only send them the texts.
 const WITHOUT_EMBEDDINGS: ReadonlySet<string> = new Set(['anthropic', 'cerebras', 'deepseek', 'groq']);
-const DEFAULT_SERVICE_MODEL = 'text-embedding-3-small';
+// Each from the documentation of its service: platform.openai.com/docs/guides/embeddings, docs.ollama.com/capabilities/embeddings,
+// docs.mistral.ai/capabilities/embeddings, ai.google.dev/gemini-api/docs/embeddings, lmstudio.ai/docs/typescript/embedding.
+const DEFAULT_MODELS: Readonly<Record<string, string>> = {
+  openai: 'text-embedding-3-small',
+  azure: 'text-embedding-3-small',
+  ollama: 'nomic-embed-text',
+  mistral: 'mistral-embed',
+  gemini: 'gemini-embedding-001',
+  lmstudio: 'text-embedding-nomic-embed-text-v1.5',
+};
 const RETRIES = 3;
 
 export interface EmbedderOptions {
-  /** `local`, or a provider of LLMClient. */
-  readonly provider: string;
+  /** `local`, or a provider of LLMClient; `local` if absent, or with a `baseUrl` the one with its host. */
+  readonly provider?: string | undefined;
   readonly model?: string | undefined;
   readonly apiKey?: string | undefined;
   readonly baseUrl?: string | undefined;
@@ -40,27 +49,29 @@ export interface EmbedderOptions {
  * The embedder of a provider: `local` runs a sentence model in a thread of this process through `@huggingface/transformers`, which
  * the user installs; any other is an OpenAI-compatible embeddings endpoint.
  *
- * @throws AppError `missing` if the package, the model or the thread's program is missing, `unreachable` if the model could not be downloaded,
+ * @throws AppError `bad-input` if no model is given and the provider has no default one, `missing` if the package, the model or the thread's program is missing, `unreachable` if the model could not be downloaded,
  * `not-signed-in` if the service needs a key.
  */
 export async function openEmbedder(options: EmbedderOptions): Promise<Embedder> {
-  if (options.provider !== 'local') return openService(options);
+  const { provider = options.baseUrl === undefined ? 'local' : undefined } = options;
+  if (provider !== 'local') return openService({ ...options, provider });
   const { mayDownload = true, libraryFrom, onProgress } = options;
   const program = modelProgram(import.meta.url);
   return openChosenModel(options, { home: farwharfHome(), program, libraryFrom, mayDownload, onProgress });
 }
 
-async function openService({
-  provider,
-  model = DEFAULT_SERVICE_MODEL,
-  apiKey,
-  baseUrl,
-}: EmbedderOptions): Promise<Embedder> {
+async function openService({ model: chosenModel, apiKey, baseUrl, ...options }: EmbedderOptions): Promise<Embedder> {
+  const { provider } = resolveEndpoint({ provider: options.provider, baseUrl });
   if (baseUrl === undefined && WITHOUT_EMBEDDINGS.has(provider)) {
     throw new AppError(
       'bad-input',
       `${provider} has no embeddings. Set embeddingProvider to 'local' or a provider with them, such as openai, mistral or gemini.`,
     );
+  }
+  const model = chosenModel ?? DEFAULT_MODELS[provider];
+  if (model === undefined) {
+    const message = `No embedding model of ${provider} is the default. Set embeddingModel to one that the service has.`;
+    throw new AppError('bad-input', message);
   }
   const endpoint = resolveEndpoint({ provider, model, baseUrl });
   const { key } = await endpointKey(apiKey, endpoint);

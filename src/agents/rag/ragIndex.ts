@@ -61,7 +61,7 @@ export class RagIndex {
 }
 
 async function openVectors(options: RAGNodeOptions): Promise<VectorRanking> {
-  const { embeddingProvider: provider = 'local', embeddingModel: model, localModelPath, persistPath } = options;
+  const { embeddingProvider: provider, embeddingModel: model, localModelPath, persistPath } = options;
   const { embeddingApiKey: apiKey, embeddingBaseUrl: baseUrl } = options;
   if (options.embed !== undefined) return VectorRanking.open(ownEmbedder(options.embed, model), persistPath);
   // Beside this library, or in the project of the program that uses it. A bundle in CommonJS format has no own file name here.

@@ -23,8 +23,12 @@ export interface RAGNodeOptions extends Pick<NodeOptions, 'maxRetries' | 'wait' 
     texts: readonly string[],
     options: { readonly signal?: AbortSignal | undefined },
   ) => Promise<readonly (Float32Array | readonly number[])[]>;
-  /** `local`, or a provider of LLMClient; used with `vectorIndex` only, like the next five. */
+  /**
+   * `local`, or a provider of LLMClient; `local` if absent, or with an `embeddingBaseUrl` the one with its host. Used with `vectorIndex` only,
+   * like the next five.
+   */
   readonly embeddingProvider?: string;
+  /** The provider's usual one if absent. */
   readonly embeddingModel?: string;
   readonly embeddingApiKey?: string;
   readonly embeddingBaseUrl?: string;

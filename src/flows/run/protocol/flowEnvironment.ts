@@ -1,4 +1,4 @@
-import { CLOUD_ADDRESS_VARIABLES } from '../../../agents/llm/clouds.ts';
+import { ADDRESS_VARIABLES } from '../../../agents/llm/clouds.ts';
 import { allowedEnvironment } from '../../../core/processes/childEnvironment.ts';
 import { AppError } from '../../../core/errors.ts';
 
@@ -19,7 +19,7 @@ export interface VariableSource {
 
 /** The whole environment of a flow's process. */
 export function flowEnvironment({ env, variables = [] }: VariableSource): Record<string, string> {
-  return allowedEnvironment(env, [...FLOW_VARIABLES, ...CLOUD_ADDRESS_VARIABLES, ...variables]);
+  return allowedEnvironment(env, [...FLOW_VARIABLES, ...ADDRESS_VARIABLES, ...variables]);
 }
 
 /**

@@ -102,6 +102,21 @@ test('every provider has an address, a model, and a key variable unless it is lo
   }
 });
 
+test('OPENAI_BASE_URL is the default address of openai, and of no other provider', async (t) => {
+  const { baseUrl, requests } = await chatServer(t, reply('ok'));
+  withEnv(t, { OPENAI_BASE_URL: `${baseUrl}/`, OPENAI_API_KEY: KEY });
+  assert.equal(await new LLMClient().ask('x'), 'ok');
+  assert.equal(requests[0]?.headers.authorization, `Bearer ${KEY}`);
+  assert.equal(new LLMClient({ model: 'gpt-4o' }).baseUrl, baseUrl);
+  assert.equal(
+    new LLMClient({ provider: 'openai', baseUrl: 'https://example.com/v1' }).baseUrl,
+    'https://example.com/v1',
+  );
+  assert.equal(new LLMClient({ provider: 'mistral' }).baseUrl, 'https://api.mistral.ai/v1');
+  process.env['OPENAI_BASE_URL'] = '';
+  assert.equal(new LLMClient().baseUrl, 'https://api.openai.com/v1');
+});
+
 test('an unknown provider and a baseUrl that is no address are refused', () => {
   assert.throws(() => new LLMClient({ provider: 'nobody' }), /provider "nobody" is unknown.*openai.*vllm/);
   for (const provider of ['constructor', '__proto__']) {

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { RAGNode } from '../../../../src/agents/index.ts';
 import { openEmbedder } from '../../../../src/agents/rag/openEmbedder.ts';
 import { Index } from '../../../../src/retrieval/index/index.ts';
 import type { Embedder } from '../../../../src/retrieval/semantic/embedTexts.ts';
@@ -160,4 +161,35 @@ test('vectors are put to their texts by their index, and a response of another f
       body,
     );
   }
+});
+
+test('a provider has an embedding model of its own, and an address alone is enough', async (t) => {
+  const models: unknown[] = [];
+  const server = createServer(KEEPS_CONNECTIONS, (request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      const { input, model } = JSON.parse(Buffer.concat(parts).toString()) as { input: string[]; model: string };
+      models.push(model);
+      vectors(input, response, request);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  await (await openEmbedder({ provider: 'ollama', baseUrl })).embed(['a']);
+  const node = new RAGNode<{ query: string; rag_chunks?: readonly unknown[] }>({
+    sources: [{ source: 'notes', text: 'The wharf is long.' }],
+    vectorIndex: true,
+    embeddingBaseUrl: baseUrl,
+    embeddingModel: 'mine',
+  });
+  const shared: { query: string; rag_chunks?: readonly unknown[] } = { query: 'wharf' };
+  await node.run(shared);
+  assert.equal(shared.rag_chunks?.length, 1);
+  assert.deepEqual(models, ['nomic-embed-text', 'mine', 'mine']);
+  await assert.rejects(openEmbedder({ baseUrl }), /Set embeddingModel/);
 });
