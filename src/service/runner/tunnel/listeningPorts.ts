@@ -35,31 +35,88 @@ export interface Listener extends TcpSocket {
   readonly pid: number;
 }
 
-/** All TCP sockets. @throws AppError `refused` where the system does not list them. */
-export async function readTcpSockets(): Promise<readonly TcpSocket[]> {
+/** IDs of all processes of a job; the rest is not read once what is looked for was found. */
+export type ProcessesOfJob = () => Iterable<number>;
+
+/** The TCP sockets of a job's network, and which of them are the job's. Calls at the same time share what they read. */
+export class JobSockets {
+  readonly #processes: ProcessesOfJob;
+  /** By inode, which no later socket has. */
+  readonly #listeners = new Map<number, number>();
+  #reading: Promise<SocketTable> | undefined;
+  #next: Promise<SocketTable> | undefined;
+
+  constructor(processes: ProcessesOfJob) {
+    this.#processes = processes;
+  }
+
+  /** The sockets as they are after this call. @throws AppError `refused` where the system does not list them. */
+  read(): Promise<SocketTable> {
+    if (this.#reading === undefined) return this.#start();
+    this.#next ??= this.#reading.then(
+      () => this.#start(),
+      () => this.#start(),
+    );
+    return this.#next;
+  }
+
+  /** Those of some sockets on which processes of the job accept connections from their own machine. */
+  listenersAmong(sockets: readonly TcpSocket[]): readonly Listener[] {
+    const listening = sockets.filter(({ state, address }) => state === 'listening' && isLocal(address));
+    const unknown = new Set(listening.flatMap(({ inode }) => (this.#listeners.has(inode) ? [] : inode)));
+    for (const [inode, pid] of ownersOf(unknown, this.#processes())) this.#listeners.set(inode, pid);
+    return listening.flatMap((socket) => {
+      const pid = this.#listeners.get(socket.inode);
+      return pid === undefined ? [] : { ...socket, pid };
+    });
+  }
+
+  /** Whether a process of the job has a socket open. @param likely processes that are looked at first. */
+  owns(table: SocketTable, inode: number, likely: readonly number[]): boolean {
+    if (likely.some((pid) => table.socketsOf(pid).has(inode))) return true;
+    for (const pid of this.#processes()) if (table.socketsOf(pid).has(inode)) return true;
+    return false;
+  }
+
+  #start(): Promise<SocketTable> {
+    this.#next = undefined;
+    const reading = readTcpSockets().finally(() => {
+      if (this.#reading === reading) this.#reading = undefined;
+    });
+    this.#reading = reading;
+    return reading;
+  }
+}
+
+/** The TCP sockets of a moment. */
+export class SocketTable {
+  readonly sockets: readonly TcpSocket[];
+  readonly #byProcess = new Map<number, ReadonlySet<number>>();
+
+  constructor(sockets: readonly TcpSocket[]) {
+    this.sockets = sockets;
+  }
+
+  /** Inodes of the sockets that a process has open, from this moment on. */
+  socketsOf(pid: number): ReadonlySet<number> {
+    const known = this.#byProcess.get(pid);
+    if (known !== undefined) return known;
+    const found = new Set(socketsOf(pid));
+    this.#byProcess.set(pid, found);
+    return found;
+  }
+}
+
+async function readTcpSockets(): Promise<SocketTable> {
   if (process.platform !== 'linux') {
     throw new AppError('refused', 'The ports of a job can be found only where it runs on Linux.');
   }
   const texts = await Promise.all(TABLES.map((path) => readFile(path, 'latin1').catch(() => '')));
-  return texts.flatMap((text) => text.split('\n').slice(1).flatMap(parseRow));
-}
-
-/**
- * The sockets on which processes of the job accept connections from their own machine, by whichever process has them open.
- *
- * @param processes IDs of all processes of the job; the rest is not read once all owners are known.
- */
-export function listenersOf(sockets: readonly TcpSocket[], processes: Iterable<number>): readonly Listener[] {
-  const listening = sockets.filter(({ state, address }) => state === 'listening' && isLocal(address));
-  const owners = ownersOf(new Set(listening.map(({ inode }) => inode)), processes);
-  return listening.flatMap((socket) => {
-    const pid = owners.get(socket.inode);
-    return pid === undefined ? [] : { ...socket, pid };
-  });
+  return new SocketTable(texts.flatMap((text) => text.split('\n').slice(1).flatMap(parseRow)));
 }
 
 /** The process that has each of these sockets open, if it is one of the job: the first of them. */
-export function ownersOf(inodes: ReadonlySet<number>, processes: Iterable<number>): ReadonlyMap<number, number> {
+function ownersOf(inodes: ReadonlySet<number>, processes: Iterable<number>): ReadonlyMap<number, number> {
   const owners = new Map<number, number>();
   if (inodes.size === 0) return owners;
   for (const pid of processes) {

@@ -8,37 +8,33 @@ import type { PortEvent, PortHeader } from '../../../remote/tunnel/portChannels.
 import { writeLine } from '../../../remote/tunnel/tunnelProtocol.ts';
 import {
   describePorts,
+  type JobSockets,
   type Listener,
-  listenersOf,
   loopbackOf,
   otherEndOf,
-  ownersOf,
-  readTcpSockets,
   type TcpSocket,
 } from './listeningPorts.ts';
 
 const WATCH_MS = 1_000;
 const LONGEST_ACCEPT_POLL_MS = 250;
-
-/** IDs of all processes of a job. */
-export type ProcessesOfJob = () => Iterable<number>;
+// A socket may just be on its way from one process of the job to another.
+const MOST_LOOKS_FOR_OWNER = 5;
 
 /** Does what a client asks about the ports of a job. Only what processes of the job listen on is shown and reached. */
-export async function servePorts(control: Duplex, header: PortHeader, processes: ProcessesOfJob): Promise<void> {
+export async function servePorts(control: Duplex, header: PortHeader, own: JobSockets): Promise<void> {
   const send = (event: PortEvent): void => void control.write(writeLine(event));
   try {
     if (header.type === 'connect') {
-      const socket = await connectTo(control, header.port, processes);
+      const socket = await connectTo(control, header.port, own);
       send({ type: 'connected' });
       joinSocket(socket, control);
       return;
     }
     control.resume(); // the client only closes it
-    if (header.isWatching) await watchPorts(control, processes, send);
-    else send({ type: 'ports', ports: describePorts(listenersOf(await readTcpSockets(), processes())) });
+    if (header.isWatching) await watchPorts(control, own, send);
+    else send({ type: 'ports', ports: describePorts(own.listenersAmong((await own.read()).sockets)) });
   } catch (error) {
-    const code =
-      error instanceof AppError && (error.code === 'missing' || error.code === 'limit') ? error.code : 'refused';
+    const code = error instanceof AppError && error.code === 'missing' ? error.code : 'refused';
     send({ type: 'failed', code, message: messageOf(error) });
     control.resume();
   }
@@ -46,14 +42,14 @@ export async function servePorts(control: Duplex, header: PortHeader, processes:
 }
 
 /** Reports the ports after each change, until the client closes the channel. */
-async function watchPorts(control: Duplex, processes: ProcessesOfJob, send: (event: PortEvent) => void): Promise<void> {
+async function watchPorts(control: Duplex, own: JobSockets, send: (event: PortEvent) => void): Promise<void> {
   const closed = new AbortController();
   const onClose = (): void => closed.abort();
   control.once('close', onClose).once('end', onClose);
   let known: string | undefined;
   let ports: string | undefined;
   while (!closed.signal.aborted) {
-    const sockets = await readTcpSockets();
+    const { sockets } = await own.read();
     // Whose sockets they are is looked up only if there are others, which costs more.
     const listening = JSON.stringify(
       sockets
@@ -63,7 +59,7 @@ async function watchPorts(control: Duplex, processes: ProcessesOfJob, send: (eve
     );
     if (listening !== known) {
       known = listening;
-      const found = describePorts(listenersOf(sockets, processes()));
+      const found = describePorts(own.listenersAmong(sockets));
       if (JSON.stringify(found) !== ports) send({ type: 'ports', ports: found });
       ports = JSON.stringify(found);
     }
@@ -75,8 +71,9 @@ async function watchPorts(control: Duplex, processes: ProcessesOfJob, send: (eve
  * Connects to a port on which the job listens. Since a program of somebody else can take the port at any moment, no byte is passed on
  * before a process of the job has accepted the connection.
  */
-async function connectTo(control: Duplex, port: number, processes: ProcessesOfJob): Promise<Socket> {
-  const listeners = listenersOn(port, await readTcpSockets(), processes());
+async function connectTo(control: Duplex, port: number, own: JobSockets): Promise<Socket> {
+  const { sockets } = await own.read();
+  const listeners = listenersOn(port, sockets, own);
   let failure: unknown;
   for (const address of new Set(listeners.map(loopbackOf))) {
     const socket = connect({ host: address, port, allowHalfOpen: true, noDelay: true });
@@ -85,7 +82,7 @@ async function connectTo(control: Duplex, port: number, processes: ProcessesOfJo
     try {
       await once(socket, 'connect');
       socket.on('error', () => {}); // its close follows
-      await untilAccepted(socket, { listeners, processes });
+      await untilAccepted(socket, listeners, own);
       return socket;
     } catch (error) {
       failure = error;
@@ -99,24 +96,21 @@ async function connectTo(control: Duplex, port: number, processes: ProcessesOfJo
 }
 
 /** Waits until a process of the job has accepted a connection. @throws AppError `refused` if another one has. */
-async function untilAccepted(
-  socket: Socket,
-  { listeners, processes }: { readonly listeners: readonly Listener[]; readonly processes: ProcessesOfJob },
-): Promise<void> {
+async function untilAccepted(socket: Socket, listeners: readonly Listener[], own: JobSockets): Promise<void> {
   const { localAddress = '', localPort = 0, remoteAddress = '', remotePort: port = 0 } = socket;
   const ends = { local: { address: localAddress, port: localPort }, remote: { address: remoteAddress, port } };
+  const ofListeners = listeners.map(({ pid }) => pid);
+  let looksForOwner = 0;
   for (let delayMs = 1; !socket.destroyed; delayMs = Math.min(2 * delayMs, LONGEST_ACCEPT_POLL_MS)) {
-    const sockets = await readTcpSockets();
-    const accepted = otherEndOf(sockets, ends);
+    const table = await own.read();
+    const accepted = otherEndOf(table.sockets, ends);
     if (accepted !== undefined && accepted.inode !== 0) {
-      const inodes = new Set([accepted.inode]);
-      const ofListeners = listeners.map(({ pid }) => pid);
-      if (ownersOf(inodes, ofListeners).size > 0 || ownersOf(inodes, processes()).size > 0) return;
-      throw notOwn(port);
-    }
-    // It was accepted and closed already. Then all that listens there must have been the job's, and still be.
-    if (accepted?.state !== 'open') {
-      const others = sockets.filter((each) => each.state === 'listening' && each.port === port);
+      if (own.owns(table, accepted.inode, ofListeners)) return;
+      looksForOwner += 1;
+      if (looksForOwner === MOST_LOOKS_FOR_OWNER) throw notOwn(port);
+    } else if (accepted?.state !== 'open') {
+      // It was accepted and closed already. Then all that listens there must have been the job's, and still be.
+      const others = table.sockets.filter((each) => each.state === 'listening' && each.port === port);
       if (others.every(({ inode }) => listeners.some((listener) => listener.inode === inode))) return;
       throw notOwn(port);
     }
@@ -126,14 +120,11 @@ async function untilAccepted(
 }
 
 /** @throws AppError `missing` if nothing of the job listens there. */
-function listenersOn(port: number, sockets: readonly TcpSocket[], processes: Iterable<number>): readonly Listener[] {
-  const found = listenersOf(
-    sockets.filter((socket) => socket.port === port),
-    processes,
-  );
+function listenersOn(port: number, sockets: readonly TcpSocket[], own: JobSockets): readonly Listener[] {
+  const onPort = sockets.filter((socket) => socket.port === port && socket.state === 'listening');
+  const found = own.listenersAmong(onPort);
   if (found.length > 0) return found;
-  const isTaken = sockets.some((socket) => socket.port === port && socket.state === 'listening');
-  if (isTaken) throw notOwn(port);
+  if (onPort.length > 0) throw notOwn(port);
   throw new AppError('missing', `No process of the job listens on port ${port} of its own machine.`);
 }
 

@@ -10,7 +10,8 @@ import {
 } from '../../../remote/tunnel/tunnelProtocol.ts';
 import { type CommandPlace, type CommandStreams, runCommand } from './runCommand.ts';
 import { serveFiles } from './serveFiles.ts';
-import { type ProcessesOfJob, servePorts } from './servePorts.ts';
+import { JobSockets, type ProcessesOfJob } from './listeningPorts.ts';
+import { servePorts } from './servePorts.ts';
 
 const BAD_REQUEST = {
   type: 'failed',
@@ -32,6 +33,7 @@ export async function serveTunnel(connection: Duplex, place: TunnelPlace): Promi
   const closed = Promise.withResolvers<void>();
   const streams = new Map<string, Duplex>();
   const commands = new Set<Promise<void>>();
+  const sockets = new JobSockets(place.processes);
   void new Multiplexer(connection, connection, {
     ...TUNNEL_CHANNELS,
     onChannel: (channel) => void admit(channel),
@@ -62,7 +64,7 @@ export async function serveTunnel(connection: Duplex, place: TunnelPlace): Promi
         }
         case 'ports':
         case 'connect':
-          return await servePorts(channel, header, place.processes);
+          return await servePorts(channel, header, sockets);
         case 'stream':
         case undefined:
           channel.end(writeLine(BAD_REQUEST));
