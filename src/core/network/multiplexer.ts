@@ -17,6 +17,8 @@ const MAX_CHANNELS = 256;
 /** Otherwise they would pile up for a side that opens channels and reads nothing. */
 const MAX_UNREAD_REFUSALS = 2_000;
 
+const NOTHING = Buffer.alloc(0);
+
 export interface MultiplexerOptions {
   /** Called with each channel that the other side opens; without it, such channels are refused. */
   readonly onChannel?: (channel: Duplex) => void;
@@ -38,7 +40,10 @@ export class Multiplexer {
   readonly #output: Writable;
   readonly #options: MultiplexerOptions;
   readonly #channels = new Map<number, Channel>();
-  #received: Buffer = Buffer.alloc(0);
+  /** The start of a header, and the channel of the last data frame with the bytes that it still lacks. */
+  #header: Buffer = NOTHING;
+  #dataId = 0;
+  #missing = 0;
   #lastId = 0;
   #isClosed = false;
   #unreadRefusals = 0;
@@ -113,26 +118,36 @@ export class Multiplexer {
   }
 
   #onData(chunk: Buffer): void {
-    this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
-    let at = 0;
-    while (!this.#isClosed && this.#received.length - at >= HEADER_BYTES) {
-      const id = this.#received.readUInt32BE(at);
-      const type = this.#received.readUInt8(at + 4);
-      const amount = this.#received.readUInt32BE(at + 5);
-      const bytes = type === DATA ? amount : 0;
-      if (bytes > MAX_FRAME_BYTES || type < OPEN || type > CREDIT) {
-        this.close(); // not this protocol
-        return;
+    let rest = chunk;
+    while (!this.#isClosed && rest.length > 0) {
+      // Data is passed on as it arrives: waiting for whole frames would copy most of it.
+      const data = rest.subarray(0, this.#missing);
+      if (data.length > 0) {
+        this.#missing -= data.length;
+        if (this.#channels.get(this.#dataId)?.receive(data) === false) this.close();
+        rest = rest.subarray(data.length);
+        continue;
       }
-      const end = at + HEADER_BYTES + bytes;
-      if (this.#received.length < end) break;
-      this.#onFrame(id, type, amount, this.#received.subarray(end - bytes, end));
-      at = end;
+      const part = rest.subarray(0, HEADER_BYTES - this.#header.length);
+      rest = rest.subarray(part.length);
+      this.#header = this.#header.length === 0 ? part : Buffer.concat([this.#header, part]);
+      if (this.#header.length < HEADER_BYTES) return;
+      const header = this.#header;
+      this.#header = NOTHING;
+      this.#onFrame(header.readUInt32BE(0), header.readUInt8(4), header.readUInt32BE(5));
     }
-    this.#received = this.#received.subarray(at);
   }
 
-  #onFrame(id: number, type: number, amount: number, data: Buffer): void {
+  #onFrame(id: number, type: number, amount: number): void {
+    if ((type === DATA && amount > MAX_FRAME_BYTES) || type < OPEN || type > CREDIT) {
+      this.close(); // not this protocol
+      return;
+    }
+    if (type === DATA) {
+      this.#dataId = id;
+      this.#missing = amount;
+      return;
+    }
     if (type === OPEN) {
       const { onChannel, maxChannels = MAX_CHANNELS } = this.#options;
       const isRefused = onChannel === undefined || this.#channels.has(id) || this.#channels.size >= maxChannels;
@@ -141,9 +156,7 @@ export class Multiplexer {
       return;
     }
     const channel = this.#channels.get(id);
-    if (type === DATA) {
-      if (channel?.receive(data) === false) this.close();
-    } else if (type === END) channel?.push(null);
+    if (type === END) channel?.push(null);
     else if (type === CREDIT) channel?.allow(amount);
     else channel?.destroy(connectionLost());
   }
