@@ -7,7 +7,7 @@ import { describeJob } from '../../jobs/report/describeJob.ts';
 import { hasSucceeded, type JobRecord } from '../../jobs/ledger/record.ts';
 import { lastLines } from '../../jobs/log/lastLines.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
-import { describeMissing, missingPackages } from '../../jobs/failure/missingPackages.ts';
+import { missingPackages } from '../../jobs/failure/missingPackages.ts';
 import { failureReference } from '../../jobs/source/failureReference.ts';
 import { startedNotebook } from '../../jobs/selection/script.ts';
 import type { SourceReference } from '../../jobs/source/sourceReference.ts';
@@ -42,9 +42,8 @@ async function tellFailure(record: JobRecord, { home, signal, sourceLines }: Fai
   const [explain, showLog] = [l10n.t('Explain'), l10n.t('Show Log')];
   const missing = missingPackages(record, lines);
   const install = canInstall(record, missing) ? [installTitle(missing)] : [];
-  const cause = missing === undefined ? '' : `. ${describeMissing(missing)}`;
   const choice = await showError(
-    `${shownScript(record.script)}: ${describeJob(record, Date.now())}${cause}`,
+    `${shownScript(record.script)}: ${describeJob(record, Date.now())}`,
     ...install,
     ...goTo,
     explain,
