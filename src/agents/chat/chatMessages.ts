@@ -31,7 +31,7 @@ export type TextMessage = ChatMessage & { readonly content: string | null };
 export type ModelParams = Readonly<Record<string, unknown>>;
 
 export interface AskOptions {
-  /** How often a request is retried after status 429; 3 if absent. */
+  /** How often a request is sent again after status 408, 409, 429 or 5xx, or a lost connection, until the first token; 3 if absent. */
   readonly retries?: number | undefined;
   /** Aborts the request. Inside a hook, the signal of the run does so too. */
   readonly signal?: AbortSignal | undefined;

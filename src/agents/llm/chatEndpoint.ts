@@ -7,11 +7,12 @@ import type {
 } from 'openai/resources/chat/completions';
 import { AppError } from '../../core/errors.ts';
 import { Redactor } from '../../core/redact.ts';
+import { delay } from '../../core/retry.ts';
 import { type CompletionChunk, isCompletion, parsedBody } from './completion.ts';
 import { requestFailure } from './requestFailure.ts';
 import { clientOptions } from './openaiClient.ts';
 import type { Endpoint } from './providers.ts';
-import { withRetries } from './rateLimit.ts';
+import { waitAfter, withRetries } from './rateLimit.ts';
 import { readReply } from './replyStream.ts';
 import { completionOfResponse, readResponse } from './responses.ts';
 import { ResponseTimeout } from './responseTimeout.ts';
@@ -21,7 +22,7 @@ export interface CallOptions {
   /** For the whole response, or for each silence of a streamed one. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
-  /** Called before each wait for a rate limit, in seconds. */
+  /** Called before each wait, in seconds. */
   readonly onWait?: ((seconds: number) => void) | undefined;
 }
 
@@ -104,17 +105,32 @@ export class ChatEndpoint {
     responses?: object,
   ): AsyncGenerator<CompletionChunk, void> {
     const timeout = new ResponseTimeout(options.timeoutMs, options.signal);
-    const { value: response, retries } = await this.#retry(options, timeout, (client, request) =>
-      responses === undefined
-        ? client.chat.completions.create(body, request).asResponse()
-        : client.post('/responses', { body: responses, ...request }).asResponse(),
-    );
-    onRetries(retries);
     const read = responses === undefined ? readReply : readResponse;
-    try {
-      yield* read(timeout.limitEach(response.body ?? Readable.from([])));
-    } catch (error) {
-      throw this.#failure(error, options.signal);
+    let used = 0;
+    for (;;) {
+      const left = { ...options, retries: options.retries - used };
+      const { value: response, retries } = await this.#retry(left, timeout, (client, request) =>
+        responses === undefined
+          ? client.chat.completions.create(body, request).asResponse()
+          : client.post('/responses', { body: responses, ...request }).asResponse(),
+      );
+      used += retries;
+      onRetries(used);
+      let isBegun = false;
+      try {
+        for await (const chunk of read(timeout.limitEach(response.body ?? Readable.from([])))) {
+          isBegun ||= hasToken(chunk);
+          yield chunk;
+        }
+        return;
+      } catch (error) {
+        // What was yielded cannot be taken back.
+        const waitMs = isBegun || used >= options.retries ? undefined : waitAfter(error, used + 1);
+        if (waitMs === undefined || options.signal?.aborted === true) throw this.#failure(error, options.signal);
+        used += 1;
+        options.onWait?.(waitMs / 1000);
+        await delay(waitMs, options.signal);
+      }
     }
   }
 
@@ -145,4 +161,10 @@ export class ChatEndpoint {
     const advice = error === body ? `Check that ${baseUrl} is a chat completions API.` : 'Try again later.';
     return new AppError('corrupt', `${provider} (${model}): ${what}. ${advice}`);
   }
+}
+
+/** Whether a chunk has a part of the reply, and not only the role of its author. */
+function hasToken({ choices }: CompletionChunk): boolean {
+  const { role: _role, ...parts }: Readonly<Record<string, unknown>> = { ...choices[0]?.delta };
+  return Object.values(parts).some((part) => (typeof part === 'string' ? part !== '' : Array.isArray(part)));
 }

@@ -6,6 +6,7 @@ import { parseRetryAfter } from '../../core/retry.ts';
 import type { Redactor } from '../../core/redact.ts';
 import { formatDuration } from '../../core/text/format.ts';
 import type { Endpoint } from './providers.ts';
+import { MAX_WAIT_MS } from './rateLimit.ts';
 import { BrokenReplyError } from './replyStream.ts';
 import { ResponseTimeoutError } from './responseTimeout.ts';
 
@@ -57,15 +58,21 @@ export function requestFailure(error: unknown, endpoint: Endpoint, redactor: Red
   }
   if (failure === 'missing') return fail('missing', what, `Check that the model "${model}" exists at ${baseUrl}.`);
   if (failure === 'busy') return fail('limit', what, rateLimitAdvice(error));
-  if (isPassing(failure)) return fail('unreachable', what, 'Try again later.');
+  if (isPassing(failure)) return fail('unreachable', what, `Try again later${waitNote(error)}.`);
   return fail('bad-input', what, 'Change the request.');
 }
 
 function rateLimitAdvice(error: unknown): string {
+  return `The rate limit or the quota is used up${waitNote(error)}: wait, or raise the limit.`;
+}
+
+/** How long the service asks to wait, and that a request does not wait so long by itself. */
+function waitNote(error: unknown): string {
   const headers: unknown = error instanceof APIError ? error.headers : undefined;
   const waitMs = headers instanceof Headers ? parseRetryAfter(headers.get('retry-after'), Date.now()) : undefined;
-  const waitNote = waitMs === undefined ? '' : `, and the service asks you to wait ${formatDuration(waitMs / 1000)}`;
-  return `The rate limit or the quota is used up${waitNote}: wait, or raise the limit.`;
+  if (waitMs === undefined) return '';
+  const limit = waitMs > MAX_WAIT_MS ? `, longer than the ${MAX_WAIT_MS / 1000} s that a request waits by itself` : '';
+  return `, and the service asks you to wait ${formatDuration(waitMs / 1000)}${limit}`;
 }
 
 function detailOf(error: unknown): string {

@@ -40,11 +40,11 @@ export interface ModelCall {
   readonly reasoningTokens?: number | undefined;
   /** US dollars by list price; absent for models without a known price. */
   readonly estimatedCost?: number | undefined;
-  /** The number of retries because of rate limits. */
+  /** The number of retries because of rate limits and other failures that may pass. */
   readonly retries: number;
 }
 
-/** A wait for a language model whose rate limit is reached, before the call is sent again. */
+/** A wait for a language model that is busy or has failed, before the call is sent again. */
 export interface ModelWait {
   readonly provider: string;
   readonly model: string;

@@ -142,6 +142,6 @@ test('the error of a rate limit says how long the service asks you to wait', asy
   const error = await failure(llm.ask('x', { retries: 0 }));
   assert.match(
     error.message,
-    /429: too many requests\. The rate limit or the quota is used up, and the service asks you to wait 1 h: wait, or raise the limit\.$/,
+    /429: too many requests\. The rate limit or the quota is used up, and the service asks you to wait 1 h, longer than the 60 s that a request waits by itself: wait, or raise the limit\.$/,
   );
 });

@@ -183,7 +183,7 @@ test('a quota that is used up is not tried again', async (t) => {
 });
 
 test('an abort ends the wait for a rate limit with the reason of the signal', async (t) => {
-  const { llm } = await client(t, rateLimited('3600'));
+  const { llm } = await client(t, rateLimited('50'));
   const reason = new Error('stop');
   const controller = new AbortController();
   setTimeout(() => controller.abort(reason), 30);
@@ -210,9 +210,8 @@ test('other failures are not sent again and say what to do', async (t) => {
     [json(401, { error: { message: `bad key ${KEY}` } }), 'not-signed-in', /401.*bad key \[redacted\].*Check the key/],
     [json(404, { error: { message: 'no such model' } }), 'missing', /404.*"test-model" exists/],
     [json(400, { error: { message: 'too long' } }), 'bad-input', /400.*too long/],
-    [json(500, {}), 'unreachable', /500.*later/],
-    [(response) => response.writeHead(502).end('<html>bad gateway</html>'), 'unreachable', /502/],
-    [(response) => response.destroy(), 'unreachable', /Check the address/],
+    [json(403, {}), 'not-signed-in', /403/],
+    [json(422, {}), 'bad-input', /422/],
     [(response) => response.writeHead(302, { location: '/elsewhere' }).end(), 'unreachable', /no usable response/],
   ];
   for (const [answer, code, message] of cases) {
@@ -222,6 +221,49 @@ test('other failures are not sent again and say what to do', async (t) => {
     assert.match(error.message, message);
     assert.equal(requests.length, 1);
   }
+});
+
+test('what may pass is sent again: 408, 409, 5xx, and connections that were lost before the first token', async (t) => {
+  const soon = { 'retry-after': '0' };
+  const broken = streamed([delta('')], { isEnded: false });
+  const lost: Answer = (response, request) => {
+    broken(response, request);
+    setImmediate(() => response.destroy());
+  };
+  for (const answer of [...[408, 409, 500, 503, 529].map((status) => json(status, {}, soon)), lost]) {
+    const { llm, requests } = await client(
+      t,
+      answer,
+      answer === lost ? streamed([delta('Yes.', 'stop'), '[DONE]']) : reply('Yes.'),
+    );
+    const text = answer === lost ? (await Array.fromAsync(llm.askStream('x'))).join('') : await llm.ask('x');
+    assert.equal(text, 'Yes.');
+    assert.equal(requests.length, 2);
+  }
+  const { llm: cut, requests: once } = await client(t, (response, request) => {
+    streamed([delta('Half')], { isEnded: false })(response, request);
+    setImmediate(() => response.destroy());
+  });
+  await assert.rejects(Array.fromAsync(cut.askStream('x')), { code: 'unreachable' });
+  assert.equal(once.length, 1);
+  for (const [answer, message] of [
+    [json(500, {}, soon), /500.*later/],
+    [(response) => response.writeHead(502, soon).end('<html>bad gateway</html>'), /502/],
+    [(response) => response.destroy(), /Check the address/],
+  ] as readonly [Answer, RegExp][]) {
+    const { llm, requests } = await client(t, answer);
+    const error = await failure(llm.ask('x', { retries: 1 }));
+    assert.equal(error.code, 'unreachable', error.message);
+    assert.match(error.message, message);
+    assert.equal(requests.length, 2);
+  }
+});
+
+test('a wait that is too long is an error at once, which names the time', async (t) => {
+  const { llm, requests } = await client(t, json(503, {}, { 'retry-after': '3600' }));
+  const error = await failure(llm.ask('x'));
+  assert.match(error.message, /asks you to wait 1 h, longer than the 60 s that a request waits by itself/);
+  assert.equal(requests.length, 1);
 });
 
 test('a reply that is none is an error that names provider and model', async (t) => {
