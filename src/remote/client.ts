@@ -287,6 +287,16 @@ export class RemoteClient implements AsyncDisposable {
     return new Tunnel(await openTunnelConnection(open, { host, signal: ends }));
   }
 
+  /** Lets a frozen job wait for a debugger longer, for services with the feature `debug`. @returns the job. */
+  async extendFreeze(jobId: string, seconds: number, options?: RequestOptions): Promise<Job> {
+    return this.#json('POST', `${jobPath(jobId)}/freeze`, options, asSent<Job>(), { seconds });
+  }
+
+  /** Lets a frozen job continue: it ends as it would have without a debugger. @returns the job. */
+  async endFreeze(jobId: string, options?: RequestOptions): Promise<Job> {
+    return this.#json('DELETE', `${jobPath(jobId)}/freeze`, options, asSent<Job>());
+  }
+
   /** Saves the job's artifacts (.tar.gz) as the file `dest`, completely or not at all, and returns `dest`. */
   async downloadArtifacts(jobId: string, dest: string, options?: DownloadOptions): Promise<string> {
     using response = await this.#open({

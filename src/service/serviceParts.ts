@@ -222,6 +222,7 @@ export async function buildParts(
     operator: currentOperator(process.env),
     page: operatorLinks && { links: operatorLinks, isSecure: config.tls !== undefined || config.proxy !== undefined },
     machineClasses,
+    maxHold: Math.round(config.inside.freeze_minutes * 60),
   });
   const server = new HttpServer(app.fetch, { host, port, socket: options.socket, tls: config.tls, log, connections });
   const routes = app.routes.filter(({ method }) => method !== METHOD_NAME_ALL);

@@ -51,6 +51,7 @@ test('every verb of the built program runs in a process of its own, and ends by 
     [`add ${id}`],
     [`watch ${id}`],
     [`exec ${id} -- true`, FAILED], // it is over
+    [`debug ${id}`, FAILED], // it is over
     [`shell ${id}`, REFUSED], // this is no terminal
     [`files ${id}`, FAILED],
     [`cp ${id}:result.txt copy.txt`, FAILED],

@@ -37,7 +37,7 @@ const FOLDERS: Record<string, string> = {
     run/protocol run/loading run/start run/history run/testing run/evals run/child`,
   service: `
     store/database store/jobs store/accounts store cgroups config jobFiles folders executor contents placement runner/usage runner/environment
-    runner/program runner/output runner/tunnel runner process slurm/batch slurm slurm/proposal health disk jobs streams http/access signIn
+    runner/debug runner/program runner/output runner/tunnel runner process slurm/batch slurm slurm/proposal health disk jobs streams http/access signIn
     http/submit http/page http admin . machine`,
   cli: 'terminal command account jobs flows sweeps submit search admin mcp machines .',
   extension: `

@@ -6,6 +6,7 @@ import {
   jsonFlag,
   listFlag,
   numberFlag,
+  optionalNumberFlag,
   restoreConflictFlag,
   switchFlag,
   textFlag,
@@ -149,6 +150,27 @@ export const jobVerbs: readonly Verb[] = [
       ['farwharf forward 3f2a 8888:9999 6006', 'open two ports, one of them as port 9999'],
     ],
     load: async () => (await import('./forwardPorts.ts')).forwardPorts,
+  }),
+  defineVerb({
+    name: 'debug',
+    summary: 'attach a debugger to a job that was submitted with --debug, also after it has failed and waits',
+    args: ['<id>'],
+    flags: {
+      port: numberFlag('--port <number>', 'port of this machine for debug clients (default: any free one)', {
+        min: 0,
+        max: 65_535,
+        fallback: 0,
+      }),
+      extend: optionalNumberFlag('--extend <minutes>', 'only let the frozen job wait longer', { min: 1, max: 1_440 }),
+      giveUp: switchFlag('--give-up', 'only let the frozen job continue; it ends as it would have without a debugger'),
+      json: jsonFlag(),
+    },
+    examples: [
+      ['farwharf debug 3f2a --port 5678', 'open the debug adapter protocol at 127.0.0.1:5678 until Ctrl+C'],
+      ['farwharf debug 3f2a --extend 10', 'let a failed job wait for ten minutes more'],
+      ['farwharf debug 3f2a --give-up', 'let it end'],
+    ],
+    load: async () => (await import('./debug.ts')).debugJob,
   }),
   defineVerb({
     name: 'cancel',

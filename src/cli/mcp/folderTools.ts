@@ -188,6 +188,7 @@ function submitFlags(input: AgentToolInput<'submit_job'>): SubmitFlags {
     onConflict: 'keep-both',
     again: false,
     rehash: false,
+    debug: false,
     dryRun: false,
     json: true,
   };

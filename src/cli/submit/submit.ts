@@ -1,8 +1,9 @@
 import { AppError } from '../../core/errors.ts';
-import { formatCount, formatCredits } from '../../core/text/format.ts';
+import { formatCount, formatCredits, formatDuration } from '../../core/text/format.ts';
 import { describeParameters } from '../../jobs/ledger/parameters.ts';
 import { describeEstimate } from '../../jobs/plan/estimate.ts';
 import { describePlannedHours, hasPricedJobs, highestPlannedCost, type JobPlans } from '../../jobs/plan/jobPlans.ts';
+import type { SubmitPlan } from '../../jobs/plan/plan.ts';
 import { refuseErrors } from '../../jobs/plan/preflight.ts';
 import { startedCommand } from '../../jobs/plan/draft.ts';
 import { resolveHost } from '../../jobs/service/host.ts';
@@ -16,6 +17,7 @@ import {
 import type { Context } from '../command/commandContext.ts';
 import { Session } from '../command/session.ts';
 import { checkUnanswered } from '../command/unansweredSubmit.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import { runSweep } from '../sweeps/runSweep.ts';
 import { FilesToSend } from './filesToSend.ts';
 import { describeExclusions, describeSize, notePackages, showSelection } from './selectionSummary.ts';
@@ -138,11 +140,19 @@ function announce(
   const [first, ...others] = plans.jobs;
   const cost = first === undefined || others.length > 0 ? describeJobs(plans) : describeEstimate(first.plan.estimate);
   terminal.note(`${describeSize(all)} will be sent to ${hostName}. ${cost}`);
+  if (first !== undefined) noteDebugging(first.plan, terminal);
   if (first?.plan.draft.batch !== undefined) terminal.note(describeBatch(all.root, first.plan.draft));
   if (first !== undefined) notePackages(first.plan, terminal);
   for (const line of describeExclusions(all)) terminal.note(line);
   for (const finding of findings) terminal.note(`  note: ${describeWithFlag(finding)}`);
   return plans;
+}
+
+function noteDebugging({ draft: { debug }, estimate }: SubmitPlan, terminal: Terminal): void {
+  if (debug === undefined) return;
+  const { frozen } = estimate.type === 'known' ? estimate : {};
+  const price = frozen === undefined ? '' : `, for at most ${formatCredits(frozen)} of these credits`;
+  terminal.note(`Where it fails, it waits up to ${formatDuration(debug.hold)} for a debugger${price}.`);
 }
 
 /** `12 jobs, at most 4 at once, at most 6 credits together.` */

@@ -30,5 +30,6 @@ export async function submitBest(
     onConflict: 'keep-both',
     again: false,
     rehash: false,
+    debug: false,
   });
 }

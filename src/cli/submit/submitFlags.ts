@@ -14,6 +14,7 @@ import {
   switchFlag,
   textFlag,
 } from '../command/flags.ts';
+import { DEFAULT_HOLD, type DebugOptions } from '../../remote/protocol/debugging.ts';
 import { DEFAULT_MAX_RUNTIME, JOB_TERMS, termsWith, type TermWith } from '../../remote/protocol/jobTerms.ts';
 import { type ClusterOptions, clusterOptions } from '../../remote/protocol/termValues.ts';
 import { schemaMessage } from '../../core/text/schemaMessage.ts';
@@ -64,6 +65,12 @@ export const SUBMIT_FLAGS = {
     'ask the cluster of the service for account=, qos=, constraint=, reservation= or module=NAME, container=IMAGE, or mail at the end',
     readClusterOption,
   ),
+  debug: switchFlag('--debug', 'where the job fails, freeze it until a debugger has looked at it (see farwharf debug)'),
+  hold: optionalNumberFlag(
+    '--hold <minutes>',
+    `with --debug: how long the job may be frozen in all (default: ${DEFAULT_HOLD / 60})`,
+    { min: 1, max: 1_440 },
+  ),
   include: listFlag('--include <path>', 'send this path, or what this pattern matches, even if a rule leaves it out'),
   exclude: listFlag('--exclude <path>', 'do not send this path, or what this pattern matches'),
   flow: textFlag('--flow <name>', 'flow file: the export to run'),
@@ -93,6 +100,13 @@ export type SubmitFlags = FlagValues<typeof SUBMIT_FLAGS> & {
   readonly arguments?: readonly string[];
   readonly onSweepWait?: RunSweepOptions['onWait'];
 };
+
+/** @throws AppError `bad-input` for a hold time without a debugger. */
+export function readDebugOptions({ debug, hold }: Pick<SubmitFlags, 'debug' | 'hold'>): DebugOptions | undefined {
+  if (debug) return { hold: hold === undefined ? DEFAULT_HOLD : 60 * hold };
+  if (hold === undefined) return undefined;
+  throw new AppError('bad-input', '--hold is how long a job with --debug is frozen. Add --debug.');
+}
 
 /** `qos=long`, `module=cuda/12.4` or `mail`. @throws AppError `bad-input` for anything else. */
 function readClusterOption(text: string): ClusterOptions {

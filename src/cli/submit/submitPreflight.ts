@@ -22,6 +22,7 @@ const DRY_RUN_TIMEOUT_SECONDS = 10;
 const FLAGS: Readonly<Record<JobFinding['type'], string>> = {
   'machine-class': 'Select one with --machine-class.',
   'time-limit': 'Set a shorter limit with --max-runtime SECONDS.',
+  debug: 'Set a shorter one with --hold MINUTES.',
   credits: 'Set a shorter --max-runtime, or select a cheaper --machine-class.',
   budget: 'Change it with farwharf budget set.',
   'upload-size': 'List the files with --dry-run.',

@@ -16,7 +16,7 @@ import type { SubmitIntent } from '../../jobs/plan/draft.ts';
 import { confirm } from '../command/confirm.ts';
 import type { Context } from '../command/commandContext.ts';
 import { Session } from '../command/session.ts';
-import { readClusterOptions, type SubmitFlags } from './submitFlags.ts';
+import { readClusterOptions, readDebugOptions, type SubmitFlags } from './submitFlags.ts';
 
 /** The profile that `--profile` names. @throws AppError as `readProfiles`, `findProfile` and `profileJob` do; `bad-input` for `--set` without it. */
 export async function readProfileJob(
@@ -66,6 +66,7 @@ export function submitTerms(
     venv: terms?.venv || venv ? { ...terms?.venv, ...venv } : undefined,
     ...accountLists((name) => [...new Set([...(terms?.[name] ?? []), ...(flags[name] ?? [])])]),
     cluster: readClusterOptions(flags.cluster, terms?.cluster),
+    debug: readDebugOptions(flags),
   };
 }
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
+import { frozen } from '../../remote/protocol/debugging.ts';
 import { readerOf } from '../../remote/protocol/received.ts';
 import { jobReport } from '../../remote/protocol/schemas.ts';
 import { JOB_TERMS, type JobTermName } from '../../remote/protocol/jobTerms.ts';
@@ -10,7 +11,9 @@ import { jobSweep } from './parameters.ts';
 type CamelCase<Name> = Name extends `${infer First}_${infer Rest}` ? `${First}${Capitalize<CamelCase<Rest>>}` : Name;
 type Report = z.output<typeof jobReport>;
 type ReportedShape = {
-  [Name in keyof Report as CamelCase<Name>]: NonNullable<Report[Name]> extends number ? typeof number : typeof text;
+  [Name in Exclude<keyof Report, 'frozen'> as CamelCase<Name>]: NonNullable<Report[Name]> extends number
+    ? typeof number
+    : typeof text;
 };
 
 type StoredTerms = { [Name in JobTermName]: (typeof JOB_TERMS)[Name]['stored'] };
@@ -30,6 +33,8 @@ export const jobPause = z.object({
 /** One job in the ledger. Times are ISO 8601, durations are seconds, money is credits. */
 const fields = z.object({
   ...reportedShape(),
+  /** Where the job waits for a debugger; null while it does not. */
+  frozen: frozen.nullable().default(null),
   ...termsShape(),
   /** Our own UUID, which exists before the service assigns a job ID. */
   id: z.string(),
@@ -103,7 +108,7 @@ export function recordName(wireName: string): string {
 /** The fields that the service reports, all unknown at first. */
 function reportedShape(): ReportedShape;
 function reportedShape(): z.ZodRawShape {
-  const shape = Object.entries(jobReport.shape);
+  const shape = Object.entries(jobReport.omit({ frozen: true }).shape);
   return Object.fromEntries(shape.map(([name, field]) => [recordName(name), readerOf(field).nullable().default(null)]));
 }
 

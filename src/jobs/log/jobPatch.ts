@@ -1,5 +1,7 @@
-import { numberField, textField } from '../../core/jsonFields.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { fieldOf, numberField, textField } from '../../core/jsonFields.ts';
 import { printableLine } from '../../core/text/printable.ts';
+import { type Frozen, frozen } from '../../remote/protocol/debugging.ts';
 import { declaredJob } from '../../remote/protocol/spellings.ts';
 import { ABOUT_RESULTS, jobReport, receivedJob } from '../../remote/protocol/schemas.ts';
 import { ReadableOutput } from './dataLines.ts';
@@ -24,8 +26,9 @@ export function noteOf(data: unknown): string {
   return textField(data, 'text') ?? '';
 }
 
-/** The changes that a `state` or `end` event makes to a record. `at` is when it was received. */
+/** The changes that a `state`, `freeze` or `end` event makes to a record. `at` is when it was received. */
 export function patchFromEvent(event: string, data: unknown, at: string, record: JobRecord): JobPatch {
+  if (event === 'freeze') return { frozen: frozenOf(fieldOf(data, 'frozen')) };
   if (event !== 'state' && event !== 'end') return {};
   const patch = patchFromJob(data);
   const { state = '' } = patch;
@@ -36,6 +39,7 @@ export function patchFromEvent(event: string, data: unknown, at: string, record:
     ...patch,
     ...(isStart && { startedAt: when }),
     ...(isEnd && record.finishedAt === null && { finishedAt: when }),
+    ...(isEnd && { frozen: null }),
   };
 }
 
@@ -49,8 +53,20 @@ export function isStale(patch: JobPatch, record: JobRecord): boolean {
 export function patchFromJob(job: unknown): JobPatch;
 export function patchFromJob(job: unknown): Record<string, unknown> {
   const report = receivedJob.safeParse(job).data ?? {};
-  const changes = Object.keys(jobReport.shape).map((name) => [recordName(name), boundedValue(name, report)] as const);
+  const changes = Object.keys(jobReport.shape)
+    .filter((name) => name !== 'frozen')
+    .map((name): [string, unknown] => [recordName(name), boundedValue(name, report)]);
+  const wait = fieldOf(job, 'frozen');
+  if (wait !== undefined) changes.push(['frozen', frozenOf(wait)]);
   return Object.fromEntries(changes.filter(([, value]) => value !== undefined));
+}
+
+/** Where a job waits for a debugger; null if it does not, or the service says it in another form. */
+function frozenOf(value: unknown): Frozen | null {
+  const { data } = frozen.safeParse(value);
+  if (data === undefined) return null;
+  const { file, error, message } = data;
+  return { ...data, file: printableLine(file), error: printableLine(error), message: printableLine(message) };
 }
 
 /** A field of a report, shortened to the limit for stored text; undefined if missing. */
@@ -99,7 +115,7 @@ function isAfterReason(line: string): boolean {
 /** The fields of a patch that differ from the record; undefined if none do. */
 export function effective(patch: JobPatch, record: JobRecord): JobPatch | undefined {
   const changes = Object.entries(patch).filter(
-    ([name, value]) => Object.getOwnPropertyDescriptor(record, name)?.value !== value,
+    ([name, value]) => !isDeepStrictEqual(Object.getOwnPropertyDescriptor(record, name)?.value, value),
   );
   return changes.length === 0 ? undefined : Object.fromEntries(changes);
 }

@@ -1,3 +1,4 @@
+import type { DebugOptions } from '../../remote/protocol/debugging.ts';
 import * as l10n from '@vscode/l10n';
 import { formatCredits } from '../../core/text/format.ts';
 import { describeHours, hoursOf, type MachineShare, type MachineHours } from '../../core/text/machineHours.ts';
@@ -20,8 +21,10 @@ export type CostEstimate =
   | {
       readonly type: 'known';
       readonly creditsPerMinute: number;
-      /** If the job runs to its time limit. */
+      /** If the job runs to its time limit, and uses all of its hold time. */
       readonly highest: number;
+      /** The part of it for the hold time; absent for a job without one. */
+      readonly frozen?: number;
       /** Credits left now; null if the account does not state them. */
       readonly balance: number | null;
     }
@@ -82,21 +85,30 @@ export function findRate(account: unknown, machineClass: string | undefined): Ra
   return card.find((rate) => rate.machineClass === machineClass);
 }
 
-/** The highest cost of a job, or without a price its highest use of the machine: its time limit (seconds) at the rate of its machine class. */
+/** The highest cost of a job, or without a price its highest use of the machine: its time limit and its hold time (seconds) at the rates of its machine class. */
 export function estimateCost(
   account: unknown,
-  job: { machineClass?: string | undefined; maxRuntime: number },
+  job: { machineClass?: string | undefined; maxRuntime: number; debug?: DebugOptions | undefined },
 ): CostEstimate {
   const balance = readBalance(account);
   const rate = findRate(account, job.machineClass);
-  const { machineClass = '', maxRuntime } = job;
+  const { machineClass = '', maxRuntime, debug } = job;
   if (rate !== undefined && rate.creditsPerMinute !== null) {
     const { creditsPerMinute } = rate;
-    return { type: 'known', creditsPerMinute, highest: (creditsPerMinute * maxRuntime) / 60, balance };
+    const frozen = ((debug?.hold ?? 0) * frozenPrice(account, rate)) / 60;
+    const highest = (creditsPerMinute * maxRuntime) / 60 + frozen;
+    return { type: 'known', creditsPerMinute, highest, ...(debug && { frozen }), balance };
   }
   const machine = rate?.machine ?? (machineClass === '' ? largestMachine(readRateCard(account)) : undefined);
   if (machine === undefined) return { type: 'unknown', reason: whyUnknown(account, job), balance };
   return { type: 'unpriced', creditsPerMinute: null, machine, maxRuntime, isLargest: rate === undefined, balance };
+}
+
+/** Credits per minute while a job is frozen. */
+function frozenPrice(account: unknown, { machineClass, creditsPerMinute }: Rate): number {
+  const card = receivedAccount.safeParse(account).data?.rate_card ?? [];
+  const price = card.find((item) => item.machine_class === machineClass)?.frozen_credits_per_minute;
+  return isAmount(price) ? price : (creditsPerMinute ?? 0);
 }
 
 /** The most cores and GPUs of any machine class; undefined if one has a price. */

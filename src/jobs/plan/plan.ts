@@ -139,11 +139,11 @@ export function planSubmit(
 /** What the terms of a job cost on a service, and what it would refuse of them. @param archiveBytes the size of what is sent. */
 export function checkTerms(
   target: SubmitTarget,
-  { maxRuntime, machineClass, project, secrets = [], volumes = [] }: JobSubmission,
+  { maxRuntime, machineClass, project, secrets = [], volumes = [], debug }: JobSubmission,
   archiveBytes?: number,
 ): Pick<SubmitPlan, 'estimate' | 'findings'> {
   const { account, service, budget } = target;
-  const terms = { maxRuntime, machineClass };
+  const terms = { maxRuntime, machineClass, debug };
   const estimate = estimateCost(account, terms);
   const findings = [
     ...secretFindings(secrets, target),

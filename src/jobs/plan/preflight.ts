@@ -3,9 +3,10 @@ import { AppError } from '../../core/errors.ts';
 import { formatBytes, formatCredits, formatDuration } from '../../core/text/format.ts';
 import { nearest } from '../../core/text/similar.ts';
 import { printableLine } from '../../core/text/printable.ts';
+import { DEBUG_FEATURE, type DebugOptions } from '../../remote/protocol/debugging.ts';
 import type { JobFinding } from '../selection/jobFinding.ts';
 import { estimateCost, isMoreCredits, readRateCard } from './estimate.ts';
-import { readLimits, readMachineClasses, whyUnavailable } from './serviceLimits.ts';
+import { readFeatures, readLimits, readMachineClasses, whyUnavailable } from './serviceLimits.ts';
 
 const SHOWN_CLASSES = 8;
 
@@ -14,6 +15,7 @@ export interface JobTerms {
   readonly machineClass?: string | undefined;
   /** Seconds. */
   readonly maxRuntime: number;
+  readonly debug?: DebugOptions | undefined;
   /** About how large the archive will be. */
   readonly estimatedBytes?: number;
 }
@@ -32,6 +34,7 @@ export function preflightJob(account: unknown, terms: JobTerms, service: string)
   return [
     ...checkMachineClass(account, terms, service),
     ...timeLimit,
+    ...checkDebug(account, terms, service),
     ...credits,
     ...checkSize(account, terms, service),
   ];
@@ -105,6 +108,20 @@ function checkTimeLimit(account: unknown, { maxRuntime }: JobTerms, service: str
   const summary = l10n.t('A time limit of {0} is too long for {1}', formatDuration(maxRuntime), service);
   const detail = l10n.t('Jobs may run for at most {0} ({1} seconds).', formatDuration(most), most);
   return [{ type: 'time-limit', severity: 'error', summary, detail }];
+}
+
+function checkDebug(account: unknown, { debug }: JobTerms, service: string): JobFinding[] {
+  if (debug === undefined) return [];
+  if (account !== undefined && !readFeatures(account).includes(DEBUG_FEATURE)) {
+    const summary = printableLine(l10n.t('Jobs of {0} cannot wait for a debugger', service));
+    const detail = l10n.t('Submit the job without a debugger, or update the service.');
+    return [{ type: 'debug', severity: 'error', summary, detail }];
+  }
+  const most = readLimits(account).maxHold;
+  if (most === undefined || debug.hold <= most) return [];
+  const summary = printableLine(l10n.t('A hold time of {0} is too long for {1}', formatDuration(debug.hold), service));
+  const detail = l10n.t('Jobs may be frozen for at most {0}.', formatDuration(most));
+  return [{ type: 'debug', severity: 'error', summary, detail }];
 }
 
 function checkCredits(account: unknown, terms: JobTerms): JobFinding[] {

@@ -9,6 +9,8 @@ export interface ServiceLimits {
   /** Seconds. */
   readonly maxRuntime: number | undefined;
   readonly maxUploadBytes: number | undefined;
+  /** Seconds that a job may be frozen. */
+  readonly maxHold: number | undefined;
 }
 
 /** The limits in the response of `GET /v1/me`. Limits in an unknown format count as not stated. */
@@ -18,6 +20,7 @@ export function readLimits(account: unknown): ServiceLimits {
     isStated: limits !== undefined,
     maxRuntime: positive(limits?.max_runtime),
     maxUploadBytes: positive(limits?.max_upload_bytes),
+    maxHold: positive(limits?.max_hold),
   };
 }
 

@@ -5,6 +5,7 @@ export interface JobFinding extends ScriptProblem {
   readonly type:
     | 'machine-class'
     | 'time-limit'
+    | 'debug'
     | 'credits'
     | 'budget'
     | 'upload-size'

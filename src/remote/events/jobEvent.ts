@@ -1,3 +1,4 @@
+import type { FreezeEventData } from '../protocol/debugging.ts';
 import type {
   ArtifactEventData,
   EndEventData,
@@ -30,6 +31,7 @@ export type JobEvent =
   | Named<'log', LogEventData>
   | Named<'flow', FlowEventData>
   | Named<'usage', UsageEventData>
+  | Named<'freeze', FreezeEventData>
   | Named<'artifact', ArtifactEventData>
   | Named<'end', EndEventData>
   | Named<'message' | UnlistedName, unknown>;

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { commandWords } from './command.ts';
+import { type DebugOptions, debugOptions } from './debugging.ts';
 import { MAX_JOB_SECRETS, secretName } from './secret.ts';
 import {
   type ClusterOptions,
@@ -31,6 +32,8 @@ export interface JobSubmission {
   readonly volumes?: readonly string[];
   /** What the job asks of the cluster of the service. */
   readonly cluster?: ClusterOptions;
+  /** How the job waits for a debugger where it fails, for services with the feature `debug`. */
+  readonly debug?: DebugOptions;
 }
 
 /** A term of a job, with all of its spellings. */
@@ -172,6 +175,13 @@ export const JOB_TERMS = {
   cluster: {
     accepted: clusterOptions.optional(),
     stored: clusterOptions.nullable().default(null),
+    isForRunner: true,
+  },
+  debug: {
+    accepted: debugOptions
+      .describe('the job waits for a debugger where it fails, for services with the feature `debug`')
+      .optional(),
+    stored: debugOptions.nullable().default(null),
     isForRunner: true,
   },
 } as const satisfies Readonly<Record<keyof JobSubmission, JobTerm>>;

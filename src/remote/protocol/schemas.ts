@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { debugOptions, frozen } from './debugging.ts';
 import { listedVolume } from './volume.ts';
 import { asSent, received } from './received.ts';
 import { declaredAccount, declaredJob } from './spellings.ts';
@@ -21,6 +22,10 @@ const rateCardItem = z.object({
     .describe(
       'absent for a class without a price, whose jobs cost no credits; if no class has one, there are no credits',
     ),
+  frozen_credits_per_minute: z
+    .number()
+    .optional()
+    .describe('the price of a frozen job, while it computes nothing; absent if it is the same'),
   description: z.string(),
   cpus: z.int(),
   memory_gb: z.number(),
@@ -40,10 +45,14 @@ export const account = z.object({
   features: z
     .array(z.string())
     .describe(
-      'what the service offers beyond submissions: "command" for `meta.command`, "connect" for `/v1/jobs/{job_id}/connect`, "content" for `/v1/contents` and the part `contents`, "result-content" for `/v1/jobs/{job_id}/artifacts/contents`, "secrets" for `/v1/secrets` and `meta.secrets`, "redacted-results" for secrets that are removed from results, "unpriced" for machine classes without `credits_per_minute` that cost no credits',
+      'what the service offers beyond submissions: "command" for `meta.command`, "connect" for `/v1/jobs/{job_id}/connect`, "debug" for `meta.debug` and `/v1/jobs/{job_id}/freeze`, "content" for `/v1/contents` and the part `contents`, "result-content" for `/v1/jobs/{job_id}/artifacts/contents`, "secrets" for `/v1/secrets` and `meta.secrets`, "redacted-results" for secrets that are removed from results, "unpriced" for machine classes without `credits_per_minute` that cost no credits',
     ),
   limits: z
-    .object({ max_runtime: z.int().describe('seconds'), max_upload_bytes: z.int() })
+    .object({
+      max_runtime: z.int().describe('seconds'),
+      max_upload_bytes: z.int(),
+      max_hold: z.int().describe('seconds that a job may be frozen; absent without the feature "debug"').optional(),
+    })
     .describe('limits of one submission; a job whose maximum cost exceeds the credits is refused'),
   volumes: z.array(listedVolume).describe('what `meta.volumes` of the account can name'),
   scripts: z
@@ -96,6 +105,7 @@ export const jobReport = z.object({
   credits_charged: z.number().nullable(),
   ...unpricedMachine,
   reason: z.string().nullable(),
+  frozen: frozen.nullable().describe('where the job waits for a debugger; null while it does not'),
 });
 
 /** The response of `GET /v1/jobs/{id}`. */
@@ -105,6 +115,7 @@ export const job = z.object({
   command: z.array(z.string()).nullable().describe('what the job runs in place of a script'),
   project: z.string().nullable(),
   max_runtime: z.int().describe('seconds'),
+  debug: debugOptions.nullable().describe('how the job waits for a debugger; null if it does not'),
   created_at: time,
   ...jobReport.shape,
 });

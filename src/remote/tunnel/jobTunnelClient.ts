@@ -14,6 +14,7 @@ import {
   requestWrite,
   type TunnelChannels,
 } from './channelRequests.ts';
+import { type DebugEvent, type DebugHeader, parseDebugEvent } from './debugChannels.ts';
 import type { JobArchiveEnd, JobFile } from './fileChannels.ts';
 import type { JobPort } from './portChannels.ts';
 import {
@@ -29,6 +30,7 @@ import {
 
 const MAX_REASON = 200;
 const MOST_LISTED = 10_000;
+const MAX_SENTENCE = 1_000;
 
 /** How a command in a job ended. */
 export interface CommandEnd {
@@ -192,6 +194,42 @@ export class JobTunnelClient implements Disposable {
     return this.#connection.closed;
   }
 
+  /**
+   * The processes of the job to which a debugger can be attached.
+   *
+   * @throws why the tunnel ended before it answered, AppError `refused` with the job's reason.
+   */
+  async debugProcesses(): Promise<Extract<DebugEvent, { type: 'processes' }>> {
+    const { channel, answer } = await this.#openDebug({ type: 'debug' });
+    channel.destroy();
+    if (answer.type !== 'processes') throw refusedDebug(answer);
+    return answer;
+  }
+
+  /**
+   * Attaches to a process, by the debug adapter protocol.
+   *
+   * @throws as `debugProcesses`.
+   */
+  async debug(process: number): Promise<Duplex> {
+    const { channel, answer } = await this.#openDebug({ type: 'debug', process });
+    if (answer.type === 'attached') return channel;
+    channel.destroy();
+    throw refusedDebug(answer);
+  }
+
+  async #openDebug(header: DebugHeader): Promise<{ readonly channel: Duplex; readonly answer: DebugEvent }> {
+    const channel = this.#channels.open();
+    channel.on('error', () => {}); // its end is noticed by those who read it
+    channel.write(writeLine(header));
+    const line = await readLine(channel).catch(() => undefined);
+    const answer = line === undefined ? undefined : parseDebugEvent(line);
+    if (answer !== undefined) return { channel, answer };
+    channel.destroy();
+    if (this.#channels.isClosed) throw await this.#connection.closed;
+    throw new AppError('refused', 'The job did not answer the debugger.');
+  }
+
   /** Ends the tunnel, and with it what runs through it. */
   [Symbol.dispose](): void {
     this.#connection.end();
@@ -222,4 +260,9 @@ export class JobTunnelClient implements Disposable {
     if (this.#channels.isClosed) throw await this.#connection.closed;
     throw new AppError('limit', 'The job refused the command: too many run through this connection.');
   }
+}
+
+function refusedDebug(answer: DebugEvent): AppError {
+  const message = answer.type === 'failed' ? answer.message : 'The job did not answer the debugger.';
+  return new AppError('refused', printableLine(message.slice(0, MAX_SENTENCE)));
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { fieldOf, numberField, textField, tryParseJson } from '../../core/jsonFields.ts';
 import type { MultiplexerOptions } from '../../core/network/multiplexer.ts';
+import { type DebugEvent, type DebugHeader, parseDebugHeader } from './debugChannels.ts';
 import { type FileEvent, type FileHeader, parseFileHeader } from './fileChannels.ts';
 import { parsePortHeader, type PortEvent, type PortHeader } from './portChannels.ts';
 
@@ -63,7 +64,8 @@ export type ChannelHeader =
   /** A command. Its channel then carries `CommandRequest`s and `CommandEvent`s, each a line of JSON. */
   | ExecHeader
   | FileHeader
-  | PortHeader;
+  | PortHeader
+  | DebugHeader;
 
 export interface ExecHeader {
   readonly type: 'exec';
@@ -124,7 +126,15 @@ async function untilReadable(stream: Readable): Promise<void> {
 
 /** A line of JSON. */
 export function writeLine(
-  value: SessionRequest | SessionAnswer | ChannelHeader | CommandRequest | CommandEvent | FileEvent | PortEvent,
+  value:
+    | SessionRequest
+    | SessionAnswer
+    | ChannelHeader
+    | CommandRequest
+    | CommandEvent
+    | FileEvent
+    | PortEvent
+    | DebugEvent,
 ): string {
   return `${JSON.stringify(value)}\n`;
 }
@@ -161,7 +171,7 @@ export function parseHeader(line: string): ChannelHeader | undefined {
     const id = shortText(value, 'id');
     return id === undefined ? undefined : { type, id };
   }
-  const other = parseFileHeader(value) ?? parsePortHeader(value);
+  const other = parseFileHeader(value) ?? parsePortHeader(value) ?? parseDebugHeader(value);
   if (other !== undefined) return other;
   const command = wordsOf(fieldOf(value, 'command'));
   const [stdin, stdout, stderr] = [shortText(value, 'stdin'), shortText(value, 'stdout'), shortText(value, 'stderr')];

@@ -69,6 +69,13 @@ export type TlsSettings = z.infer<typeof tlsSettings>;
 export const sections = {
   limits: limitsSettings.prefault({}),
   log: logSettings.prefault({}),
+  /** What clients may do inside running jobs. */
+  inside: z
+    .strictObject({
+      /** How long a job may be frozen for a debugger in all; 0: no job waits for one. */
+      freeze_minutes: z.number().min(0).max(1_440).default(60),
+    })
+    .prefault({}),
   /** The output of jobs. */
   logs: z
     .strictObject({

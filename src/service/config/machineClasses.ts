@@ -11,6 +11,8 @@ export const machineClass = z.strictObject({
   name: z.string().regex(/^[\w.-]{1,64}$/, 'must be letters, digits, ".", "_" and "-"'),
   description: z.string().default(''),
   credits_per_minute: z.number().min(0).optional(),
+  /** While a job is frozen and computes nothing; default: `credits_per_minute`. */
+  frozen_credits_per_minute: z.number().min(0).optional(),
   cpus: z.int().min(1).default(1),
   memory_gb: z.number().positive().default(1),
   gpus: z.int().min(0).default(0),
@@ -59,9 +61,13 @@ export class MachineClasses {
   /**
    * Micro-credits for `seconds` on a machine of this class, rounded up so that a hold always covers the charge. 0 for a class
    * without a price, and for one that is no longer in the configuration, because its price is unknown.
+   *
+   * @param frozenSeconds in addition, in which the job was frozen.
    */
-  priceOf(name: string, seconds: number): number {
-    return Math.ceil((seconds * toMicro(this.#classes.get(name)?.credits_per_minute ?? 0)) / 60);
+  priceOf(name: string, seconds: number, frozenSeconds = 0): number {
+    const { credits_per_minute: price = 0, frozen_credits_per_minute: frozenPrice = price } =
+      this.#classes.get(name) ?? {};
+    return Math.ceil((seconds * toMicro(price) + frozenSeconds * toMicro(frozenPrice)) / 60);
   }
 
   /** Whether any job costs credits. */
@@ -71,8 +77,12 @@ export class MachineClasses {
 
   /** The price list of `GET /v1/me`. */
   rateCard() {
-    return [...this.#classes.values()].map(({ name, credits_per_minute, description, cpus, memory_gb, gpus }) => {
-      const price = credits_per_minute === undefined ? {} : { credits_per_minute };
+    return [...this.#classes.values()].map((one) => {
+      const { name, credits_per_minute, frozen_credits_per_minute, description, cpus, memory_gb, gpus } = one;
+      const price = {
+        ...(credits_per_minute !== undefined && { credits_per_minute }),
+        ...(frozen_credits_per_minute !== undefined && { frozen_credits_per_minute }),
+      };
       return { machine_class: name, ...price, description, cpus, memory_gb, gpus };
     });
   }

@@ -4,6 +4,7 @@ import { tryParseJson } from '../../core/jsonFields.ts';
 import { schemaMessage } from '../../core/text/schemaMessage.ts';
 import { type account, UNPRICED_FEATURE } from '../../remote/protocol/schemas.ts';
 import { COMMAND_FEATURE } from '../../remote/protocol/command.ts';
+import { DEBUG_FEATURE } from '../../remote/protocol/debugging.ts';
 import { CONTENT_FEATURE, RESULT_CONTENT_FEATURE } from '../../remote/protocol/contents.ts';
 import { ENVIRONMENTS_FEATURE } from '../../remote/protocol/environment.ts';
 import { REDACTED_RESULTS_FEATURE, secretBody, secretName, SECRETS_FEATURE } from '../../remote/protocol/secret.ts';
@@ -23,6 +24,7 @@ import { readRequestBody } from './access/readBody.ts';
 import { refusal } from './access/httpRefusal.ts';
 import type { SecretVault } from '../jobs/secretVault.ts';
 import type { RouteHandlers } from './apiRoutes.ts';
+import { mayDebug } from './submit/acceptJob.ts';
 
 // The largest value of a secret in JSON, where a character takes up to six bytes.
 const MAX_SECRET_BODY_BYTES = 256 * 1024;
@@ -32,9 +34,14 @@ export interface AccountOptions {
   readonly gauge: AccountGauge;
   readonly machineClasses: MachineClasses;
   readonly environments: KeptEnvironments;
-  readonly executor: Pick<Executor, 'keepsEnvironments' | 'scriptKinds' | 'packageTools' | 'placement' | 'connect'>;
+  readonly executor: Pick<
+    Executor,
+    'keepsEnvironments' | 'scriptKinds' | 'packageTools' | 'placement' | 'connect' | 'isLocal'
+  >;
   readonly volumes: Pick<Volumes, 'of'>;
   readonly vault: SecretVault;
+  /** Seconds that a job may be frozen in all. */
+  readonly maxHold: number;
 }
 
 /** What an account has, and its secrets, of which nothing returns a value. */
@@ -76,7 +83,7 @@ export function accountHandlers(
 /** `credits` is what the key of the request can spend, so that clients that know nothing of budgets forecast correctly. */
 function describeAccount(
   context: AppContext,
-  { store, gauge, machineClasses, environments, executor, volumes }: AccountOptions,
+  { store, gauge, machineClasses, environments, executor, volumes, maxHold }: AccountOptions,
 ): z.infer<typeof account> {
   const {
     account: holder,
@@ -101,11 +108,13 @@ function describeAccount(
       REDACTED_RESULTS_FEATURE,
       UNPRICED_FEATURE,
       ...(executor.connect === undefined ? [] : [CONNECT_FEATURE]),
+      ...(mayDebug({ executor, maxHold }) ? [DEBUG_FEATURE] : []),
       ...(executor.keepsEnvironments() && environments.nameOf(id) !== undefined ? [ENVIRONMENTS_FEATURE] : []),
     ],
     limits: {
       max_runtime: Math.min(MAX_RUNTIME_SECONDS, gauge.limitsOf(holder).run_time),
       max_upload_bytes: gauge.limitsOf(holder).upload_bytes,
+      ...(mayDebug({ executor, maxHold }) && { max_hold: maxHold }),
     },
     volumes: [...volumes.of(id)],
     ...(kinds && {

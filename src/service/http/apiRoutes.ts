@@ -14,6 +14,7 @@ import {
   submissionStatus,
   usageEventData,
 } from '../../remote/protocol/schemas.ts';
+import { freezeEventData, freezeExtension } from '../../remote/protocol/debugging.ts';
 import { environmentList } from '../../remote/protocol/environment.ts';
 import { secretBody, secretChange, secretList, secretName } from '../../remote/protocol/secret.ts';
 import { SIGN_IN_PATH, signInDescription } from '../../remote/protocol/signInDescription.ts';
@@ -97,6 +98,7 @@ const eventStream = () => ({
     event('log', logEventData),
     event('flow', flowEventData),
     event('usage', usageEventData),
+    event('freeze', freezeEventData),
     event('artifact', artifactEventData),
     event('end', endEventData),
   ],
@@ -258,6 +260,23 @@ export const ROUTES = {
     },
     output: { status: 101, type: 'application/octet-stream', description: 'The tunnel' },
     failures: [404, 409, 426],
+  },
+  extendFreeze: {
+    method: 'post',
+    path: '/v1/jobs/{job_id}/freeze',
+    summary: 'Let a frozen job wait for a debugger longer',
+    access: 'connect',
+    input: json('How much longer', freezeExtension),
+    output: json('The job, whose `frozen.until` follows within a second', job),
+    failures: [400, 402, 404, 409, 413],
+  },
+  endFreeze: {
+    method: 'delete',
+    path: '/v1/jobs/{job_id}/freeze',
+    summary: 'Let a frozen job continue, which ends as it would have without a debugger',
+    access: 'connect',
+    output: json('The job', job),
+    failures: [404, 409],
   },
   results: {
     method: 'get',

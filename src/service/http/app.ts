@@ -20,6 +20,7 @@ import {
   type MetricsSource,
   refuseWhenStopping,
 } from './healthRoutes.ts';
+import { freezeHandlers, type FreezeOptions } from './freezeRoutes.ts';
 import { jobHandlers, type JobOptions } from './jobRoutes.ts';
 import { answerShared, describeApi } from './openapi.ts';
 import type { OperatorLinks } from './page/operatorLinks.ts';
@@ -38,6 +39,7 @@ export type AppOptions = AccountOptions &
   JobOptions &
   ResultOptions &
   TunnelOptions &
+  FreezeOptions &
   HealthOptions & {
     readonly log: Logger;
     readonly authFailures: AuthFailureLimiter;
@@ -75,6 +77,7 @@ export function createApp(options: AppOptions): App {
     ...jobHandlers(options),
     ...resultHandlers(options),
     ...tunnelHandlers(options),
+    ...freezeHandlers(options),
     health: healthHandler(options),
     ...(options.metrics && { metrics: metricsHandler(options.metrics.source, options.metrics.token) }),
     signIn: () => {

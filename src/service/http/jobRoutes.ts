@@ -151,12 +151,14 @@ function acceptsGzip(header: string): boolean {
  * 8601; only the ID and the credits have columns of their own kind.
  */
 export function showJob(storedJob: StoredJob): z.infer<typeof job> {
-  const { id, hold, charged, command } = storedJob;
+  const { id, hold, charged, command, debug, frozen, finishedAt } = storedJob;
   const columns = Object.entries(jobColumns(storedJob)).map(([name, value]) => [name, shown(name, value)]);
   return job.parse({
     ...Object.fromEntries(columns),
     job_id: id,
     command: command === null ? null : parseJson(command),
+    debug: debug === null ? null : parseJson(debug),
+    frozen: frozen === null || finishedAt !== null ? null : parseJson(frozen),
     credit_hold: toCredits(hold),
     credits_charged: charged === null ? null : toCredits(charged),
   });

@@ -83,7 +83,7 @@ function requireWebSocket(context: AppContext): void {
 }
 
 /** What a restricted key starts inside a job could use the secrets and the credits of the key that submitted the job. */
-function requireOwnJob(context: AppContext, job: StoredJob): void {
+export function requireOwnJob(context: AppContext, job: StoredJob): void {
   const key = restrictedKey(context);
   if (key === undefined || job.keyId === key) return;
   throw refusal(

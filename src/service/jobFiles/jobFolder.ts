@@ -1,6 +1,7 @@
 import { linkSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemCode } from '../../core/errors.ts';
+import type { FrozenPlace } from '../../remote/protocol/debugging.ts';
 import type { UsageEventData } from '../../remote/protocol/schemas.ts';
 import { placeAtomically, writeAtomicallySync } from '../../core/files/atomicFile.ts';
 import type { ClaimMarker } from './markers.ts';
@@ -36,9 +37,11 @@ const NAMES = {
   entrance: 'tunnel.sock',
   /** Its presence asks the runner to stop the job. */
   cancel: 'cancel',
+  /** How long the job may be frozen, once that has changed: a `HoldOrder`. */
+  hold: 'hold.json',
   /** Exists once the service has begun to end a job whose runner has not ended it at its time limit. */
   overdue: 'overdue',
-  /** The output, one `LogFrame`, `FlowFrame` or `UsageFrame` per line. */
+  /** The output, one `LogFrame`, `FlowFrame`, `UsageFrame` or `FreezeFrame` per line. */
   output: 'output.ndjson',
   /** What a failing runner prints itself. */
   runnerLog: 'runner.log',
@@ -85,6 +88,14 @@ export interface FlowFrame {
 /** What the job has used since the last such frame. */
 export interface UsageFrame {
   readonly usage: UsageEventData;
+}
+
+/** Where the job waits for a debugger since when and until when, in milliseconds since 1970; null once it continues. */
+export interface FreezeFrame {
+  readonly freeze: {
+    readonly at: number;
+    readonly frozen: (FrozenPlace & { readonly since: number; readonly until: number }) | null;
+  };
 }
 
 export function jobFolder(path: string): JobFolder {

@@ -33,6 +33,8 @@ const exitMarker = z.object({
   at: time,
   /** Seconds that the job ran: its setup and its script. */
   ranSeconds: z.number().nonnegative(),
+  /** Seconds that it was frozen beside that, and computed nothing; absent for a job that cannot be debugged. */
+  frozenSeconds: z.number().nonnegative().optional(),
   /** Whether the runner received a signal to stop before it wrote this. Earlier runners did not record it. */
   wasToldToEnd: z.boolean().optional(),
   /** Proves that the runner wrote this, if the executor can give it a secret: `reportSeal.ts`. */

@@ -17,7 +17,8 @@ export function isSealed(exit: ExitMarker, secret: string): boolean {
 }
 
 function sealOf(exit: ExitMarker, secret: string): string {
-  const { outcome, code, signal, detail, at, ranSeconds, wasToldToEnd = null } = exit;
-  const report = JSON.stringify([outcome, code, signal, detail, at, ranSeconds, wasToldToEnd]);
+  const { outcome, code, signal, detail, at, ranSeconds, frozenSeconds, wasToldToEnd = null } = exit;
+  const frozen = frozenSeconds === undefined ? [] : [frozenSeconds];
+  const report = JSON.stringify([outcome, code, signal, detail, at, ranSeconds, wasToldToEnd, ...frozen]);
   return createHmac('sha256', secret).update(report).digest('hex');
 }

@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import { assertNever } from '../../core/errors.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
+import type { VerifiedTimes } from './verifiedTime.ts';
 import type { RunnerEnding } from '../executor/executor.ts';
 import type { ExitMarker } from '../jobFiles/markers.ts';
 import type { FinalState } from '../../remote/protocol/states.ts';
@@ -20,7 +21,7 @@ export function endingOf(
   const isAtLimit = (exit.outcome === 'exited' || exit.outcome === 'stopped') && exit.ranSeconds >= job.maxRuntime;
   const outcome = isStoppedByUs ? 'cancelled' : isAtLimit ? 'timed_out' : exit.outcome;
   const { state, reason } = judge({ ...exit, outcome }, job);
-  const charged = Math.min(job.hold, machineClasses.priceOf(job.machineClass, exit.ranSeconds));
+  const charged = Math.min(job.hold, machineClasses.priceOf(job.machineClass, exit.ranSeconds, exit.frozenSeconds));
   // The script then exited with 0 because of SIGTERM.
   const exitCode = state === 'timed_out' && exit.code === 0 ? null : exit.code;
   return { state, reason, finishedAt: exit.at, exitCode, charged };
@@ -72,13 +73,14 @@ function programWord(command: StoredJob['command']): 'script' | 'command' {
   return command === null ? 'script' : 'command';
 }
 
-/** The ending of a job whose runner is gone without a report. `verifiedSeconds` are charged, up to the hold. */
+/** The ending of a job whose runner is gone without a report. The verified times are charged, up to the hold. */
 export function unreportedEnding(
   job: StoredJob,
-  { machineClasses, isCancelled, verifiedSeconds }: UnreportedFacts,
+  { machineClasses, isCancelled, verified }: UnreportedFacts,
   at: number,
 ): Ending {
-  const charged = Math.min(job.hold, machineClasses.priceOf(job.machineClass, verifiedSeconds));
+  const price = machineClasses.priceOf(job.machineClass, verified.ranSeconds, verified.frozenSeconds);
+  const charged = Math.min(job.hold, price);
   return { ...judgeUnreported(job.startedAt !== null, isCancelled), finishedAt: at, exitCode: null, charged };
 }
 
@@ -97,8 +99,7 @@ export function endedInLaterStore(at: number): Ending {
 interface UnreportedFacts {
   readonly machineClasses: MachineClasses;
   readonly isCancelled: boolean;
-  /** Seconds that the script ran, according to `verifiedSeconds`. */
-  readonly verifiedSeconds: number;
+  readonly verified: VerifiedTimes;
 }
 
 function judgeUnreported(hasStarted: boolean, isCancelled: boolean): Pick<Ending, 'state' | 'reason'> {

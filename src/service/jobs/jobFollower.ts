@@ -22,7 +22,7 @@ import type { ResultPieces } from '../contents/resultPieces.ts';
 import type { WaitingContents } from '../contents/waitingContents.ts';
 import type { JobSecrets } from './jobSecrets.ts';
 import { type CollectedResults, collectResults, type ResultLimits } from './jobResults.ts';
-import { verifiedSeconds } from './verifiedTime.ts';
+import { verifiedTimes } from './verifiedTime.ts';
 import { askForEnd, type JobFolder, noteIncomplete } from '../jobFiles/jobFolder.ts';
 import { type ServiceEvent, serviceLine } from '../store/jobs/eventTable.ts';
 import type { Ending, StoredJob } from '../store/jobs/jobTable.ts';
@@ -142,7 +142,7 @@ export async function followRunner(
       await endUnreported(job, folder, { state: 'gone', ending, lastSeen, startSeen }, context, signal);
       return true;
     } else {
-      const state = await overdue.check(folder, isCancelled);
+      const state = await overdue.check(folder, { isCancelled, holdSeconds: job.holdSeconds });
       const isGone = status.state === 'gone';
       if (state !== undefined && !isGone && performance.now() >= nextEnd) {
         if (state === 'timed_out') noteOverdue(folder);
@@ -187,7 +187,7 @@ async function endUnreported(
   await context.executor.cleanUp(job, folder);
   const now = Date.now();
   const { machineClasses } = context;
-  const facts = { machineClasses, isCancelled, verifiedSeconds: await verifiedSeconds(job, folder, { ...seen, now }) };
+  const facts = { machineClasses, isCancelled, verified: await verifiedTimes(job, folder, { ...seen, now }) };
   const own = unreportedEnding(job, facts, now);
   await finishJob(job, folder, mergeEndings(own, known, isCancelled), context, signal);
 }

@@ -2,6 +2,7 @@ import { closeSync, lstatSync, openSync, readSync } from 'node:fs';
 import * as z from 'zod';
 import { isTooDeep } from '../../core/jsonFields.ts';
 import { MAX_OUTPUT_FRAME_BYTES } from '../../core/text/outputLimits.ts';
+import { frozenPlace } from '../../remote/protocol/debugging.ts';
 import { flowEventData, logEventData, usageEventData } from '../../remote/protocol/schemas.ts';
 import { changedByJob, JOB_FILE, openJobFile } from '../jobFiles/jobFileReading.ts';
 import type { ServiceEvent } from '../store/jobs/eventTable.ts';
@@ -12,10 +13,14 @@ const MAX_FOREIGN_LINES = 1_000;
 const MAX_TEXT_LENGTH = 64 * 1024;
 const LINE_FEED = 0x0a;
 
-/** Something that a job's process did: it printed text, reported an event of its flow, or was measured. */
-type OutputEvent = Extract<ServiceEvent, { type: 'log' | 'flow' | 'usage' }>;
+/** Something that a job's process did: it printed text, reported an event of its flow, was measured, or waits for a debugger. */
+type OutputEvent = Extract<ServiceEvent, { type: 'log' | 'flow' | 'usage' | 'freeze' }>;
 
 const flowFrame = z.object({ flow: flowEventData });
+const time = z.int().min(0).max(8.64e15);
+const freezeFrame = z.object({
+  freeze: z.object({ at: time, frozen: z.object({ ...frozenPlace.shape, since: time, until: time }).nullable() }),
+});
 const usageFrame = z.object({ usage: z.object(usageEventData.shape) });
 
 export interface OutputPage {
@@ -60,11 +65,18 @@ function parseFrame(line: string): OutputEvent | undefined {
     const frame: unknown = JSON.parse(line);
     if (isFlow) return { type: 'flow', data: flowFrame.parse(frame).flow };
     if (line.startsWith('{"usage"')) return { type: 'usage', data: usageFrame.parse(frame).usage };
+    if (line.startsWith('{"freeze"')) return freezeEvent(freezeFrame.parse(frame));
     const { stream, text } = logEventData.parse(frame);
     return { type: 'log', data: { stream, text } };
   } catch {
     return undefined;
   }
+}
+
+function freezeEvent({ freeze: { at, frozen } }: z.infer<typeof freezeFrame>): OutputEvent {
+  const iso = (ms: number): string => new Date(ms).toISOString();
+  const place = frozen && { ...frozen, since: iso(frozen.since), until: iso(frozen.until) };
+  return { type: 'freeze', data: { at: iso(at), frozen: place } };
 }
 
 function joinNeighbours(events: readonly OutputEvent[]): readonly OutputEvent[] {

@@ -24,15 +24,18 @@ export class OverdueWatch {
     this.#graceMs = graceMs + (isLocal ? SPARE_MS : REMOTE_SPARE_MS);
   }
 
-  /** Why the job should have ended; undefined if it need not have. */
-  async check(folder: JobFolder, isCancelled: boolean): Promise<OverdueReason | undefined> {
+  /** Why the job should have ended; undefined if it need not have. @param holdSeconds how long it may be frozen beside its time limit. */
+  async check(
+    folder: JobFolder,
+    { isCancelled, holdSeconds }: { readonly isCancelled: boolean; readonly holdSeconds: number | null },
+  ): Promise<OverdueReason | undefined> {
     const now = steadyMs();
     if (isCancelled) this.#cancelledAt ??= now;
     if (this.#cancelledAt !== undefined && now > this.#cancelledAt + this.#graceMs) return 'cancelled';
     if (existsSync(folder.overdue)) return 'timed_out';
     const program = await latestProgram(folder);
     if (program !== undefined && program.at !== this.#program?.at) this.#program = { ...program, seenAt: now };
-    return now > this.#deadline() + this.#graceMs ? 'timed_out' : undefined;
+    return now > this.#deadline() + 1000 * (holdSeconds ?? 0) + this.#graceMs ? 'timed_out' : undefined;
   }
 
   /** The runner's own, unless it is on another machine. A job that is not isolated could make it later, but not beyond its limit. */

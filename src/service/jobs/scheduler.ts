@@ -7,7 +7,7 @@ import type { JobPlacement, QueuedJob } from '../executor/executor.ts';
 import type { JobFiles } from '../jobFiles/jobFiles.ts';
 import { JobQueue, type MostAtWork } from './jobQueue.ts';
 import { cancelledUnstarted, endedInLaterStore, unreportedEnding } from './jobEnding.ts';
-import { verifiedSeconds } from './verifiedTime.ts';
+import { verifiedTimes } from './verifiedTime.ts';
 import { finishJob, type FollowContext, followRunner } from './jobFollower.ts';
 import { FollowPace } from './jobWatch.ts';
 import { prepareWorkspace } from './jobWorkspace.ts';
@@ -313,7 +313,7 @@ export class Scheduler {
     const folder = files.folder(jobId);
     await executor.cleanUp(job, folder);
     const now = Date.now();
-    const facts = { machineClasses, isCancelled: false, verifiedSeconds: await verifiedSeconds(job, folder, { now }) };
+    const facts = { machineClasses, isCancelled: false, verified: await verifiedTimes(job, folder, { now }) };
     const reason = files.withoutPaths(failure.message, job);
     const ending = { ...unreportedEnding(job, facts, now), reason };
     if (existsSync(folder.manifest)) return finishJob(job, folder, ending, this.#options, signal);

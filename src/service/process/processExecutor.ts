@@ -36,6 +36,7 @@ import { SEALED } from '../jobFiles/reportSeal.ts';
 import type { PackageTool } from '../../workspace/environments/packageList.ts';
 import type { ScriptKindName } from '../../workspace/scripts/scriptKinds.ts';
 import { installedTools } from '../runner/environment/environmentBuild.ts';
+import { removeDebugFolder } from '../runner/debug/debugFolder.ts';
 import { installedKinds } from '../runner/program/interpreter.ts';
 import { visibleSearchPath } from '../runner/sandbox.ts';
 
@@ -167,6 +168,7 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
       // The kernel ends a sandbox with its runner, except one that was still being set up, which has no such marker.
       if (isSandboxed(folder) && program?.init !== undefined) await endSandbox(program.init);
       else await endProcesses(treeOf(job, program), killGraceMs);
+      removeDebugFolder(job.id);
       const cgroup = cgroups?.find(job, settings.max_processes);
       if (cgroup !== undefined) await killCgroup(cgroup);
     },

@@ -17,6 +17,8 @@ import type { JobVariables } from './program/jobVariables.ts';
 import { type ProcessCall, type ProgramEnd, runProcess } from './runProcess.ts';
 import { assertStarts } from './program/programFile.ts';
 import type { JobTunnel } from './tunnel/jobTunnel.ts';
+import type { DebugFolder } from './debug/debugFolder.ts';
+import type { JobFreezer } from './debug/jobFreezer.ts';
 
 // A job whose runner is killed is charged until the last heartbeat, so at most this time is not charged.
 const HEARTBEAT_MS = 5_000;
@@ -39,6 +41,8 @@ export interface JobRun {
   readonly confinement: Confinement | undefined;
   readonly output: OutputLog;
   readonly tunnel: JobTunnel;
+  /** The service's secret with this process, if it has one. */
+  readonly seal: string | undefined;
   readonly signal: AbortSignal;
   /** What programs of the job have run so far, which is charged however the job ends. */
   readonly charged: { seconds: number };
@@ -50,6 +54,14 @@ interface ProgramStart {
   readonly onStart?: (pid: number) => void;
   /** Whether clients may connect while it runs. */
   readonly hasTunnel?: boolean;
+  /** What freezes it where it fails, for debuggers. */
+  readonly debugging?: Debugging | undefined;
+}
+
+/** What a job that can be debugged has. */
+export interface Debugging {
+  readonly folder: DebugFolder;
+  readonly freezer: JobFreezer;
 }
 
 /** Runs a program of the job, and records its start and how long it ran. @throws as `runProcess`. */
@@ -57,7 +69,7 @@ export async function runConfined(
   call: ProcessCall,
   limitMs: number,
   run: JobRun,
-  { marker, onStart, hasTunnel = false }: ProgramStart,
+  { marker, onStart, hasTunnel = false, debugging }: ProgramStart,
 ): Promise<ProgramEnd> {
   const { folder, spec, variables, packages, container, volumes, confinement, output, signal, charged } = run;
   const tunnel = hasTunnel && container === undefined ? run.tunnel : undefined;
@@ -72,11 +84,16 @@ export async function runConfined(
         ? callInContainer(call, { container, folder, variables, packages, binds })
         : confinement === undefined
           ? call
-          : confine(call, { folder, packages, tunnelProgram: tunnel && TUNNEL_PROGRAM }, { ...confinement, volumes }),
+          : confine(
+              call,
+              { folder, packages, tunnelProgram: tunnel && TUNNEL_PROGRAM, debugFolder: debugging?.folder },
+              { ...confinement, volumes },
+            ),
       { jobId, limitMs, killGraceMs, confinement, signal },
       {
         output,
         tunnel: tunnel && { open: tunnel, program: TUNNEL_PROGRAM },
+        freezer: debugging?.freezer,
         onStart(pid, init) {
           startedAt = performance.now();
           writeMarker(marker, startedMarker(pid, init, { usedSeconds, deadline: steadyMs() + limitMs }));
@@ -141,10 +158,12 @@ function confine(
     folder,
     packages,
     tunnelProgram,
+    debugFolder,
   }: {
     readonly folder: JobFolder;
     readonly packages: PackagesMount | undefined;
     readonly tunnelProgram: string | undefined;
+    readonly debugFolder: DebugFolder | undefined;
   },
   { sandbox, limits, cgroup, volumes }: Confinement & { readonly volumes: readonly JobVolume[] },
 ): ProcessCall {
@@ -157,7 +176,14 @@ function confine(
     ...call,
     sandbox: {
       program: sandbox.program,
-      options: sandboxOptions(sandbox, folders, { cwd: call.cwd, variables, volumes, cgroup, tunnelProgram }),
+      options: sandboxOptions(sandbox, folders, {
+        cwd: call.cwd,
+        variables,
+        volumes,
+        cgroup,
+        tunnelProgram,
+        debugFolder,
+      }),
       maxProcesses: controls(cgroup, 'pids') ? null : limits.maxProcesses,
     },
   };

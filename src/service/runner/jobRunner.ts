@@ -20,6 +20,7 @@ import { endProcesses, processIdentity } from '../../core/processes/processTree.
 import { jobProcessTag } from '../jobFiles/jobProcessTag.ts';
 import { enterJob } from '../jobFiles/jobEntrance.ts';
 import { ENTER, NOT_ENTERED, parseRunnerInput, takeSecrets, WITHOUT_MODULE } from '../jobFiles/runnerInput.ts';
+import { removeDebugFolder } from './debug/debugFolder.ts';
 import { handBack, isPersons, takeOver } from './personsFiles.ts';
 import { SEALED, sealed } from '../jobFiles/reportSeal.ts';
 import type { StopReason } from './jobRun.ts';
@@ -88,7 +89,7 @@ async function main(): Promise<void> {
   const module = process.argv[3] === WITHOUT_MODULE ? process.argv[4] : undefined;
   const outcome =
     module === undefined
-      ? await runJob(folder, { output, secrets, tunnel: new JobTunnel(folder) }, stop.signal)
+      ? await runJob(folder, { output, secrets, tunnel: new JobTunnel(folder), seal: input?.seal }, stop.signal)
       : await withoutModule(module);
   if (isShared) handBack(folder);
   const at = Date.now();
@@ -136,8 +137,10 @@ async function cleanUp(): Promise<void> {
   const { readClaim } = await import('../jobFiles/markers.ts'); // loads zod, which would delay the start of a job
   const claim = await readClaim(folder.claim);
   if (claim !== undefined && processIdentity(claim.pid) === claim.identity) return; // that runner is alive
-  const mark = jobProcessTag(basename(folder.path));
+  const jobId = basename(folder.path);
+  const mark = jobProcessTag(jobId);
   await endProcesses({ group: undefined, mark, lockLimit: newLockLimit(mark) }, KILL_GRACE_MS);
+  removeDebugFolder(jobId);
   if (isPersons(folder)) handBack(folder);
 }
 

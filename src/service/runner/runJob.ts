@@ -14,7 +14,18 @@ import { type JobVolume, placeInSandbox, readJobVolumes } from '../jobFiles/jobV
 import type { SecretValues } from '../jobFiles/runnerInput.ts';
 import type { RunnerSpec } from '../jobFiles/runnerSpec.ts';
 import type { OutputLog } from './output/outputLog.ts';
-import { isVisible, notStarted, type RunOutcome, type JobRun, runConfined, searchPath, stopReason } from './jobRun.ts';
+import { makeDebugFolder } from './debug/debugFolder.ts';
+import { JobFreezer } from './debug/jobFreezer.ts';
+import {
+  type Debugging,
+  isVisible,
+  notStarted,
+  type RunOutcome,
+  type JobRun,
+  runConfined,
+  searchPath,
+  stopReason,
+} from './jobRun.ts';
 import type { ProgramEnd } from './runProcess.ts';
 import { setUp } from './setUp.ts';
 import type { JobTunnel } from './tunnel/jobTunnel.ts';
@@ -32,7 +43,14 @@ export async function runJob(
     output,
     secrets,
     tunnel,
-  }: { readonly output: OutputLog; readonly secrets: SecretValues; readonly tunnel: JobTunnel },
+    seal,
+  }: {
+    readonly output: OutputLog;
+    readonly secrets: SecretValues;
+    readonly tunnel: JobTunnel;
+    /** The service's secret with this process, if it has one. */
+    readonly seal: string | undefined;
+  },
   signal: AbortSignal,
 ): Promise<RunOutcome> {
   const charged = { seconds: 0 };
@@ -58,6 +76,7 @@ export async function runJob(
       confinement,
       output,
       tunnel,
+      seal,
       signal,
       charged,
     };
@@ -80,22 +99,59 @@ async function runProgram(run: JobRun, setUpSeconds: number): Promise<RunOutcome
   const env = variablesOnMachine(variables, packages);
   const program = findJobProgram(run, env['PATH'] ?? '');
   mkdirSync(join(folder.workspace, spec.artifacts), { recursive: true });
-  const call = { ...program, cwd: folder.workspace, env: { ...env, ...program.env } };
+  const environment = { ...env, ...program.env };
+  await using debugging = await openDebugging(run, environment['PYTHONPATH']);
+  const call = { ...program, cwd: folder.workspace, env: { ...environment, ...debugging?.folder.variables } };
   const ended = new AbortController();
   let sampling: Promise<void> | undefined;
   const limitMs = 1000 * Math.max(0, spec.maxRuntimeSeconds - setUpSeconds);
   const end = await runConfined(call, limitMs, run, {
     marker: folder.started,
     hasTunnel: true,
+    debugging,
     onStart(pid) {
       const roots = (): readonly number[] => [pid, ...run.tunnel.processes];
       sampling = sampleUsage(roots, run.confinement, (usage) => output.usage(usage), ended.signal);
     },
   }).finally(() => ended.abort());
   await sampling;
-  const { code, signal: endSignal, detail, ranSeconds } = end;
+  const { code, signal: endSignal, detail, ranSeconds, frozenSeconds } = end;
   const outcome = outcomeOf(end, signal);
-  return { outcome, code, signal: endSignal, detail, ranSeconds: setUpSeconds + ranSeconds };
+  return {
+    outcome,
+    code,
+    signal: endSignal,
+    detail,
+    ranSeconds: setUpSeconds + ranSeconds,
+    ...(debugging !== undefined && { frozenSeconds }),
+  };
+}
+
+/** Undefined if the job does not wait for a debugger, or none could reach it. @throws the system's error. */
+async function openDebugging(
+  { folder, spec, confinement, container, output, seal }: JobRun,
+  pythonPath: string | undefined,
+): Promise<(Debugging & AsyncDisposable) | undefined> {
+  const { jobId, debug } = spec;
+  if (debug === undefined || container !== undefined) return undefined;
+  const { workspace } = folder;
+  const isSandboxed = (confinement?.sandbox ?? null) !== null;
+  const shared = makeDebugFolder(jobId, { debug, workspace, isSandboxed, pythonPath });
+  const freezer = await JobFreezer.open({
+    folder: shared.path,
+    workspace,
+    holdMs: 1000 * debug.hold,
+    order: { path: folder.hold, secret: seal },
+    report: (frame) => output.freeze(frame),
+  });
+  return {
+    folder: shared,
+    freezer,
+    async [Symbol.asyncDispose]() {
+      await freezer[Symbol.asyncDispose]();
+      shared[Symbol.dispose]();
+    },
+  };
 }
 
 /** The program that runs the script or command of a job, and its arguments. */

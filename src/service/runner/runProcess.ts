@@ -11,6 +11,7 @@ import {
   type ProcessReference,
   untilStopped,
 } from '../../core/processes/processTree.ts';
+import { readText } from '../../core/processes/procfs.ts';
 import { newLockLimit } from '../../core/processes/lockLimit.ts';
 import { type JobCgroup, killCgroup } from '../cgroups/jobCgroup.ts';
 import type { Confinement } from '../jobFiles/confinement.ts';
@@ -18,6 +19,8 @@ import { JOB_ID_VARIABLE, jobProcessTag } from '../jobFiles/jobProcessTag.ts';
 import type { OutputLog } from './output/outputLog.ts';
 import type { ContainedProgram } from './program/containerCall.ts';
 import { assertStarts } from './program/programFile.ts';
+import type { StoppableJob } from './debug/jobStop.ts';
+import type { JobFreezer } from './debug/jobFreezer.ts';
 import { markedProcesses } from './usage/jobProcesses.ts';
 import type { JobTunnel } from './tunnel/jobTunnel.ts';
 import { withWaiter } from './tunnel/sandboxWaiter.ts';
@@ -66,6 +69,8 @@ interface ProcessWatch {
   readonly onStart?: (pid: number, init: ProcessReference | undefined) => void;
   /** Lets clients in beside the program; undefined if none may connect. */
   readonly tunnel?: { readonly open: JobTunnel; readonly program: string } | undefined;
+  /** Freezes the program where it fails; undefined if nobody debugs it. */
+  readonly freezer?: JobFreezer | undefined;
 }
 
 export interface ProgramEnd {
@@ -74,10 +79,12 @@ export interface ProgramEnd {
   readonly detail: string | null;
   readonly code: number | null;
   readonly signal: string | null;
+  /** Without the time that it was frozen and computed nothing. */
   readonly ranSeconds: number;
+  readonly frozenSeconds: number;
 }
 
-type Exit = Pick<ProgramEnd, 'code' | 'signal' | 'ranSeconds'>;
+type Exit = Pick<ProgramEnd, 'code' | 'signal' | 'ranSeconds' | 'frozenSeconds'>;
 
 /**
  * Runs a program in its own process group, with its output in the log, until it and all its children have ended.
@@ -87,7 +94,7 @@ type Exit = Pick<ProgramEnd, 'code' | 'signal' | 'ranSeconds'>;
 export async function runProcess(
   call: ProcessCall,
   { jobId, limitMs, killGraceMs, confinement, signal }: ProcessLimits,
-  { output, onStart, tunnel }: ProcessWatch,
+  { output, onStart, tunnel, freezer }: ProcessWatch,
 ): Promise<ProgramEnd> {
   const spawnedAt = performance.now();
   const child = startRestrained(confinement, () => spawnCall(call, { jobId, confinement, tunnel: tunnel?.program }));
@@ -100,9 +107,11 @@ export async function runProcess(
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const exited = new Promise<Exit>((resolve, reject) => {
     child.once('error', reject);
-    child.once('exit', (code, exitSignal) =>
-      resolve({ code, signal: exitSignal, ranSeconds: secondsSince(startedAt) }),
-    );
+    child.once('exit', (code, exitSignal) => {
+      const frozenSeconds = (freezer?.times.idleMs ?? 0) / 1000;
+      const ranSeconds = Math.max(0, secondsSince(startedAt) - frozenSeconds);
+      resolve({ code, signal: exitSignal, ranSeconds, frozenSeconds });
+    });
   });
   exited.catch(() => {}); // awaited below
   const settled = new AbortController();
@@ -116,14 +125,16 @@ export async function runProcess(
       startedAt = at;
       started.resolve();
       entrance = tunnel && openTunnelOf(child, call, { jobId, confinement, tunnel: tunnel.open });
-      if (child.pid !== undefined) onStart?.(child.pid, init);
+      if (child.pid === undefined) return;
+      onStart?.(child.pid, init);
+      freezer?.start(stoppableJob(child.pid, tunnel, sandbox));
     };
     sandbox = call.sandbox && startSandbox(child, call.sandbox);
     // Without a sandbox, the program has begun by now.
     if (sandbox === undefined) noteStart(spawnedAt);
     endedBy = await Promise.race([
       exited.then(() => 'itself' as const),
-      untilLimit(limitMs, started.promise, settled.signal),
+      untilLimit(limitMs, { started: started.promise, freezer }, settled.signal),
       untilAborted(signal).then(() => 'signal' as const),
       confinement === undefined || child.pid === undefined
         ? never
@@ -136,6 +147,7 @@ export async function runProcess(
     ]);
   } catch (error) {
     // The folder is gone or full, or a limit cannot be set. A program without a record or without limits must not run.
+    await freezer?.[Symbol.asyncDispose]();
     await entrance?.[Symbol.asyncDispose]();
     await endAll(child, { jobId, sandbox, cgroup, graceMs: 0 });
     child.stdout?.destroy();
@@ -146,6 +158,7 @@ export async function runProcess(
   }
   const verdict = confinement && kernelsVerdict(confinement);
   if (endedBy === 'itself' && verdict !== undefined) [endedBy, detail] = ['resources', verdict];
+  await freezer?.[Symbol.asyncDispose]();
   await entrance?.[Symbol.asyncDispose]();
   // A program that exceeds its resources gets no time to use more.
   await endAll(child, { jobId, sandbox, cgroup, graceMs: endedBy === 'resources' ? 0 : killGraceMs });
@@ -178,6 +191,20 @@ function killedBecause({ ranSeconds }: Exit, limitMs: number, { aborted }: Abort
 /** The processes whose descendants are the job's: its first one, and those of its clients. */
 function rootsOf(pid: number, tunnel: ProcessWatch['tunnel']): () => readonly number[] {
   return () => [pid, ...(tunnel?.open.processes ?? [])];
+}
+
+/** Which processes stop while the job is frozen: not those that confine it, and not what its clients use. */
+function stoppableJob(pid: number, tunnel: ProcessWatch['tunnel'], sandbox: SandboxStart | undefined): StoppableJob {
+  return {
+    roots: rootsOf(pid, tunnel),
+    // bwrap, and its process that is the first one inside.
+    outer: sandbox === undefined ? 0 : 2,
+    isServing: (id) =>
+      tunnel !== undefined &&
+      (sandbox === undefined
+        ? tunnel.open.processes.includes(id)
+        : readText(`/proc/${id}/cmdline`).split('\0').includes(tunnel.program)),
+  };
 }
 
 /** Lets clients in beside a program that has just begun, within the same limits. */
@@ -230,15 +257,25 @@ function assertRuns(file: string): void {
   else accessSync(file, constants.X_OK);
 }
 
-/** Waits for any number of milliseconds after a start, or until that is too late. @throws the signal's reason on abort. */
-async function untilLimit(limitMs: number, started: Promise<void>, signal: AbortSignal): Promise<'limit'> {
+/**
+ * Waits for any number of milliseconds after a start in which the job is not frozen, or until that is too late.
+ *
+ * @throws the signal's reason on abort.
+ */
+async function untilLimit(
+  limitMs: number,
+  { started, freezer }: { readonly started: Promise<void>; readonly freezer: JobFreezer | undefined },
+  signal: AbortSignal,
+): Promise<'limit'> {
   const tooLate = sleep(SANDBOX_START_MS, true, { signal });
   if (await Promise.race([started.then(() => false), tooLate])) return 'limit';
   const deadline = performance.now() + limitMs;
-  for (let left = limitMs; left > 0; left = deadline - performance.now()) {
+  for (;;) {
+    await freezer?.untilThawed();
+    const left = deadline + (freezer?.times.idleMs ?? 0) - performance.now();
+    if (left <= 0) return 'limit';
     await sleep(Math.min(left, MAX_TIMER_MS), undefined, { signal });
   }
-  return 'limit';
 }
 
 /** Records the start of the program just before it. */

@@ -6,6 +6,7 @@ import type { JobCgroup } from '../cgroups/jobCgroup.ts';
 import type { Sandbox } from '../jobFiles/confinement.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import { type JobVolume, placeInSandbox } from '../jobFiles/jobVolumes.ts';
+import type { DebugFolder } from './debug/debugFolder.ts';
 import { isAccessible } from '../../core/processes/findProgram.ts';
 
 const KERNEL_FOLDERS: ReadonlySet<string> = new Set(
@@ -78,6 +79,7 @@ export function sandboxOptions(
     volumes,
     cgroup = null,
     tunnelProgram,
+    debugFolder,
   }: {
     cwd: string;
     variables: Readonly<Record<string, string>>;
@@ -85,10 +87,11 @@ export function sandboxOptions(
     cgroup?: JobCgroup | null;
     /** A file of ours that the sandbox sees too. */
     tunnelProgram?: string | undefined;
+    debugFolder?: Pick<DebugFolder, 'path' | 'inside'> | undefined;
   },
 ): readonly string[] {
   const shown = tunnelProgram === undefined ? sandbox.readOnly : [...sandbox.readOnly, tunnelProgram];
-  const mounts = mountsOf({ ...sandbox, readOnly: shown }, folders, volumes, cgroup);
+  const mounts = mountsOf({ ...sandbox, readOnly: shown }, folders, volumes, cgroup, debugFolder);
   return [
     '--die-with-parent',
     '--new-session',
@@ -140,6 +143,7 @@ function mountsOf(
   folders: SandboxFolders,
   volumes: readonly JobVolume[] = [],
   cgroup: JobCgroup | null = null,
+  debugFolder?: Pick<DebugFolder, 'path' | 'inside'>,
 ): readonly Mount[] {
   const same = (type: 'read-only' | 'writable' | 'device') => (path: string) => ({ type, source: path, at: path });
   const system = systemPaths();
@@ -166,6 +170,9 @@ function mountsOf(
       }),
     ),
     same('writable')(folders.workspace),
+    ...(debugFolder === undefined
+      ? []
+      : [{ type: 'writable', source: debugFolder.path, at: debugFolder.inside } as const]),
     ...(folders.packages === undefined ? [] : [same(folders.packages.access)(folders.packages.path)]),
     ...[folders.requirements].filter(isReadable).map(same('read-only')),
   ];

@@ -47,7 +47,10 @@ export class Store implements Disposable {
   /** Fires after a change is durable. */
   readonly onDidChange = this.#changed.event;
   readonly #appended = new AppendSignals();
-  readonly jobs: Omit<JobTable, 'insert' | 'finish' | 'setState' | 'setLogOffset' | 'countUnfinished'>;
+  readonly jobs: Omit<
+    JobTable,
+    'insert' | 'finish' | 'setState' | 'setLogOffset' | 'noteFreeze' | 'extendHold' | 'countUnfinished'
+  >;
   readonly jobSearch: JobSearch;
   readonly unfinished: UnfinishedJobs;
   readonly accounts: Omit<AccountTable, 'add'>;
@@ -209,9 +212,31 @@ export class Store implements Disposable {
   async appendOutput(jobId: string, events: readonly ServiceEvent[], offset: number): Promise<void> {
     const last = await this.#commits.run(() => {
       this.#jobs.setLogOffset(jobId, offset);
+      for (const { type, data } of events) if (type === 'freeze') this.#jobs.noteFreeze(jobId, data);
       return this.#appendEvents(jobId, events);
     });
     this.#fire(jobId, last, events.length);
+  }
+
+  /**
+   * Lets a job be frozen for longer, and holds the credits for that.
+   *
+   * @param hold micro-credits for all of the job.
+   * @returns what can be spent, if that is not sufficient, and nothing has changed then.
+   */
+  extendHold(
+    job: StoredJob,
+    { hold, holdSeconds }: Pick<StoredJob, 'hold'> & { holdSeconds: number },
+  ): Spendable | undefined {
+    return inTransaction(this.#database, () => {
+      const more = Math.max(0, hold - job.hold);
+      const available = this.spendable(job.account, job);
+      if (available.amount < more) return available;
+      this.#credits.hold(job.account, `${job.id}:${holdSeconds}`, more, Date.now());
+      this.budgets.charge(job, more);
+      this.#jobs.extendHold(job.id, job.hold + more, holdSeconds);
+      return undefined;
+    });
   }
 
   /** Stores the end of a job: its state, its last events and the settlement of its credits. Does nothing for an ended job. */

@@ -36,6 +36,7 @@ export interface PreflightRow {
 const ROW_OF_FINDING: Readonly<Record<JobFinding['type'], PreflightChoice>> = {
   'machine-class': 'machine',
   'time-limit': 'time',
+  debug: 'time',
   credits: 'time',
   budget: 'time',
   'upload-size': 'sent',

@@ -47,7 +47,9 @@ export interface AcceptContext extends UploadContext {
   readonly mayUseSecrets: boolean;
   /** The ID of the key of the request, if its jobs must leave nothing for jobs of the account's other keys. */
   readonly restrictedKey: string | undefined;
-  readonly executor: Pick<Executor, 'refusalOf' | 'keepsEnvironments' | 'placement'>;
+  readonly executor: Pick<Executor, 'refusalOf' | 'keepsEnvironments' | 'placement' | 'connect' | 'isLocal'>;
+  /** Seconds that a job may be frozen in all. */
+  readonly maxHold: number;
   readonly environments: Pick<KeptEnvironments, 'nameOf'>;
   readonly volumes: Pick<Volumes, 'refusalOf'>;
 }
@@ -116,7 +118,8 @@ export async function addSubmittedJob(
   const machineClass = chooseClass(submission, machineClasses);
   refuseUnavailable(machineClass, context.executor);
   checkClusterOptions(submission, { account, machineClass: machineClass.name }, context.executor);
-  const hold = machineClasses.priceOf(machineClass.name, submission.max_runtime);
+  checkDebug(submission, context);
+  const hold = machineClasses.priceOf(machineClass.name, submission.max_runtime, submission.debug?.hold);
   refuseWithoutCredits(hold, store.spendable(account, { keyId, project: submission.project ?? null }));
   const check = upload.part === 'tarball' ? checkArchive : checkContents;
   const checked = await check(upload.received, id, context, signal);
@@ -138,6 +141,7 @@ export async function addSubmittedJob(
       createdAt: Date.now(),
       hold,
       ...unpricedMachine(machineClass),
+      ...(submission.debug && { debug: JSON.stringify(submission.debug), holdSeconds: submission.debug.hold }),
     },
     notesOn(checked),
     workspace,
@@ -165,6 +169,27 @@ function checkSecrets({ secrets = [] }: Submission, { account, vault, mayUseSecr
 function checkVolumes({ volumes: names = [] }: Submission, { account, volumes }: AcceptContext): void {
   const refused = volumes.refusalOf(names, account);
   if (refused !== undefined) throw new AppError('bad-input', `meta.volumes: ${refused}`);
+}
+
+/** Whether jobs can wait for debuggers. */
+export function mayDebug({
+  executor,
+  maxHold,
+}: {
+  readonly executor: Pick<Executor, 'connect' | 'isLocal'>;
+  readonly maxHold: number;
+}): boolean {
+  return executor.connect !== undefined && executor.isLocal && maxHold > 0;
+}
+
+function checkDebug({ debug }: Submission, context: Pick<AcceptContext, 'executor' | 'maxHold'>): void {
+  if (debug === undefined) return;
+  const { maxHold } = context;
+  if (!mayDebug(context))
+    throw new AppError('bad-input', 'meta.debug: jobs of this service cannot wait for a debugger.');
+  if (debug.hold <= maxHold) return;
+  const message = `meta.debug.hold: must be at most ${maxHold} seconds (${formatDuration(maxHold)}), the limit of this service.`;
+  throw new AppError('bad-input', message);
 }
 
 function checkClusterOptions(

@@ -4,7 +4,7 @@ import { MarkedLineReader, type OutputPiece } from '../../../core/text/markedLin
 import { MAX_OUTPUT_FRAME_BYTES } from '../../../core/text/outputLimits.ts';
 import type { RedactedStream, SecretRedactor } from '../../../core/text/secretRedactor.ts';
 import type { UsageEventData } from '../../../remote/protocol/schemas.ts';
-import type { FlowFrame, LogFrame, UsageFrame } from '../../jobFiles/jobFolder.ts';
+import type { FlowFrame, FreezeFrame, LogFrame, UsageFrame } from '../../jobFiles/jobFolder.ts';
 import { LogFile } from './logFile.ts';
 
 type StreamName = LogFrame['stream'];
@@ -78,6 +78,11 @@ export class OutputLog {
     this.#file.append(lineOf({ usage }));
   }
 
+  /** Whether the job is frozen. Stored as usage is. */
+  freeze(freeze: FreezeFrame['freeze']): void {
+    this.#file.append(lineOf({ freeze: redacted(freeze, this.#redactor) }));
+  }
+
   /** Stores the end of the output, also if the disk has room for it only some seconds later. */
   async closeWhenStored(signal: AbortSignal): Promise<void> {
     this.#end();
@@ -149,7 +154,14 @@ function markOf(text: string): Buffer {
   return lineOf({ stream: 'stderr', text: `\n[${text}]\n` });
 }
 
-function lineOf(frame: LogFrame | FlowFrame | UsageFrame): Buffer {
+function redacted({ at, frozen }: FreezeFrame['freeze'], redactor: SecretRedactor | undefined): FreezeFrame['freeze'] {
+  if (frozen === null || redactor === undefined) return { at, frozen };
+  const clean = (text: string): string => redactor.redact(text);
+  const { file, error, message } = frozen;
+  return { at, frozen: { ...frozen, file: clean(file), error: clean(error), message: clean(message) } };
+}
+
+function lineOf(frame: LogFrame | FlowFrame | UsageFrame | FreezeFrame): Buffer {
   return Buffer.from(`${JSON.stringify(frame)}\n`);
 }
 

@@ -8,6 +8,7 @@ import {
   TUNNEL_CHANNELS,
   writeLine,
 } from '../../../remote/tunnel/tunnelProtocol.ts';
+import { attachDebugger, listDebuggable } from './serveDebugger.ts';
 import { type CommandPlace, type CommandStreams, runCommand } from './runCommand.ts';
 import { serveFiles } from './serveFiles.ts';
 import { JobSockets, type ProcessesOfJob } from './listeningPorts.ts';
@@ -65,6 +66,10 @@ export async function serveTunnel(connection: Duplex, place: TunnelPlace): Promi
         case 'ports':
         case 'connect':
           return await servePorts(channel, header, sockets);
+        case 'debug':
+          if (header.process !== undefined) return await attachDebugger(channel, header.process, place);
+          listDebuggable(channel, place);
+          return;
         case 'stream':
         case undefined:
           channel.end(writeLine(BAD_REQUEST));

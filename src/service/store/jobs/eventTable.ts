@@ -7,6 +7,7 @@ import type {
   StateEventData,
   UsageEventData,
 } from '../../../remote/protocol/schemas.ts';
+import type { FreezeEventData } from '../../../remote/protocol/debugging.ts';
 import type { JobState } from '../../../remote/protocol/states.ts';
 import { prepareAll, type Statements } from '../database/sqlStatements.ts';
 import { type Ending, isUnpricedJob, type StoredJob } from './jobTable.ts';
@@ -19,6 +20,7 @@ export type ServiceEvent =
   | { type: 'log'; data: LogEventData }
   | { type: 'flow'; data: FlowEventData }
   | { type: 'usage'; data: UsageEventData }
+  | { type: 'freeze'; data: FreezeEventData }
   | { type: 'artifact'; data: ArtifactEventData }
   | { type: 'end'; data: EndEventData };
 

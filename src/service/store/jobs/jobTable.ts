@@ -1,4 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { parseOwnJson } from '../../../core/jsonFields.ts';
+import type { FreezeEventData, Frozen } from '../../../remote/protocol/debugging.ts';
 import type { FinalState, JobState, UnfinishedState } from '../../../remote/protocol/states.ts';
 import {
   byColumnName,
@@ -33,6 +35,10 @@ const SUBMITTED = {
   /** Cores and GPUs of a machine class that had no price at the submission; null for one with a price. */
   unpricedCpus: nullable(integer('unpriced_cpus')),
   unpricedGpus: nullable(integer('unpriced_gpus')),
+  /** How it waits for a debugger, as JSON; null if it does not. */
+  debug: nullable(text('debug')),
+  /** Seconds that it may be frozen in all; null if it does not wait for a debugger. */
+  holdSeconds: nullable(integer('hold_seconds')),
 };
 const STATE = { state: text<JobState>('state') };
 /** What the end of a job sets. */
@@ -62,6 +68,10 @@ export const JOB_COLUMNS = {
   cancelReason: nullable(text('cancel_reason')),
   /** Why the service stopped it, such as for its use of the disk. */
   stopReason: nullable(text('stop_reason')),
+  /** Where it waits for a debugger, as JSON; null while it does not. */
+  frozen: nullable(text('frozen')),
+  /** How long it had been frozen before, in milliseconds. */
+  frozenMs: nullable(integer('frozen_ms')),
 };
 
 export type StoredJob = RecordOf<typeof JOB_COLUMNS>;
@@ -100,6 +110,11 @@ export function explainedByOrder(
   return { ...ending, reason: ending.reason === null ? cancelReason : `${cancelReason} ${ending.reason}` };
 }
 
+/** Since when a job is frozen, in milliseconds since 1970. */
+export function frozenSince(frozen: StoredJob['frozen']): number | undefined {
+  return frozen === null ? undefined : Date.parse(parseOwnJson<Frozen>(frozen).since);
+}
+
 /** Reads a row of the table. */
 export const toJob = rowReader(JOB_COLUMNS);
 
@@ -127,6 +142,9 @@ const SQL = {
   setLogOffset: 'UPDATE jobs SET log_offset = ? WHERE id = ?',
   setCancelReason: 'UPDATE jobs SET cancel_reason = ? WHERE id = ?',
   setStopped: 'UPDATE jobs SET stop_reason = ?, files_removed_at = ? WHERE id = ? AND finished_at IS NULL',
+  freeze: 'UPDATE jobs SET frozen = ? WHERE id = ?',
+  thaw: 'UPDATE jobs SET frozen = NULL, frozen_ms = coalesce(frozen_ms, 0) + ? WHERE id = ?',
+  extendHold: 'UPDATE jobs SET hold = ?, hold_seconds = ? WHERE id = ?',
   setExecutorId: 'UPDATE jobs SET executor_id = ? WHERE id = ?',
 };
 
@@ -218,6 +236,21 @@ export class JobTable {
 
   setLogOffset(id: string, offset: number): void {
     this.#sql.setLogOffset.run(offset, id);
+  }
+
+  /** Stores where a job waits for a debugger, or that it continues since a time. */
+  noteFreeze(id: string, { at, frozen }: FreezeEventData): void {
+    if (frozen !== null) {
+      this.#sql.freeze.run(JSON.stringify(frozen), id);
+      return;
+    }
+    const since = frozenSince(this.get(id)?.frozen ?? null);
+    this.#sql.thaw.run(since === undefined ? 0 : Math.max(0, Date.parse(at) - since), id);
+  }
+
+  /** @param hold micro-credits, for all of the time. */
+  extendHold(id: string, hold: number, holdSeconds: number): void {
+    this.#sql.extendHold.run(hold, holdSeconds, id);
   }
 
   setCancelReason(id: string, sentence: string): void {

@@ -8,11 +8,12 @@ import {
 } from '../../../../src/jobs/plan/serviceLimits.ts';
 
 test('limits are those that a service states, above zero', () => {
-  const none = { maxRuntime: undefined, maxUploadBytes: undefined };
-  assert.deepEqual(readLimits({ limits: { max_runtime: 60, max_upload_bytes: 1 } }), {
+  const none = { maxRuntime: undefined, maxUploadBytes: undefined, maxHold: undefined };
+  assert.deepEqual(readLimits({ limits: { max_runtime: 60, max_upload_bytes: 1, max_hold: 30 } }), {
     isStated: true,
     maxRuntime: 60,
     maxUploadBytes: 1,
+    maxHold: 30,
   });
   for (const limits of [{}, { max_runtime: 0, max_upload_bytes: -1 }, { max_runtime: '60', max_upload_bytes: null }]) {
     assert.deepEqual(readLimits({ limits }), { isStated: true, ...none });

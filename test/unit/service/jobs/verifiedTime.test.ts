@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { verifiedSeconds } from '../../../../src/service/jobs/verifiedTime.ts';
+import { verifiedTimes } from '../../../../src/service/jobs/verifiedTime.ts';
 import { jobFolder } from '../../../../src/service/jobFiles/jobFolder.ts';
 
 const START = 1_700_000_000_000;
@@ -12,10 +12,13 @@ test('a job whose runner is gone ran until its last sign of life, and not longer
   const path = mkdtempSync(join(tmpdir(), 'farwharf-verified-'));
   t.after(() => rmSync(path, { recursive: true }));
   const folder = jobFolder(path);
-  const seconds = (
+  const seconds = async (
     lastSeen: number | undefined,
     { now = START + 60_000, startedAt = START }: { now?: number; startedAt?: number | null } = {},
-  ) => verifiedSeconds({ startedAt, maxRuntime: 100 }, folder, { lastSeen, now });
+  ) => {
+    const job = { startedAt, maxRuntime: 100, frozen: null, frozenMs: null, holdSeconds: null };
+    return (await verifiedTimes(job, folder, { lastSeen, now })).ranSeconds;
+  };
   const beatAt = (ms: number): void => utimesSync(folder.started, new Date(ms), new Date(ms));
 
   assert.equal(await seconds(undefined), 0);

@@ -1,0 +1,8 @@
+// Where the processes of a job, its runner and its tunnel meet for debugging.
+
+/** Names the folder with the sockets for the processes of a job. */
+export const DEBUG_FOLDER_VARIABLE = 'FARWHARF_DEBUG';
+/** The socket on which the runner hears of failures. */
+export const RUNNER_SOCKET = 'runner';
+/** The name of the socket of a process: its ID and its language. */
+export const PROCESS_SOCKET = /^(\d{1,9})\.python$/;
