@@ -34,6 +34,7 @@ const SURROUNDINGS: Readonly<Record<string, string>> = {
   model: 'declare const model: LLMClient;',
   messages: 'declare const messages: ChatMessage[];',
   depth: 'declare const depth: Tool;',
+  send: 'declare const send: Tool;',
   lookUp: 'declare function lookUp(harbour: string): number;',
   credential: 'declare const credential: { getToken(scope: string): Promise<{ token: string }> };',
   scope: 'declare const scope: string;',

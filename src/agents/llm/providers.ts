@@ -116,9 +116,7 @@ export function resolveEndpoint(options: EndpointOptions, selected?: SelectedMod
   }
   const { model, isLocal } = definition ?? CUSTOM;
   const cloud = Object.hasOwn(CLOUDS, name) ? CLOUDS[name] : undefined;
-  // An empty variable counts as none, as in OpenAI's own libraries.
-  const ownAddress = name === 'openai' ? process.env['OPENAI_BASE_URL'] || undefined : cloud?.address(process.env);
-  const baseUrl = options.baseUrl ?? ownAddress ?? definition?.baseUrl;
+  const baseUrl = options.baseUrl ?? environmentAddress(name, cloud) ?? definition?.baseUrl;
   if (baseUrl === undefined) throw new AppError('bad-input', 'The provider "custom" needs a baseUrl.');
   const ownVariable = definition === undefined || isLocal ? undefined : keyVariableOf(name);
   const keyVariable = options.apiKeyEnv ?? ownVariable;
@@ -135,6 +133,11 @@ export function resolveEndpoint(options: EndpointOptions, selected?: SelectedMod
     needsKey: !isLocal || options.apiKeyEnv !== undefined,
     keyAdvice: cloud?.keyAdvice ?? `${name} needs an API key. Set ${keyVariable}, or pass apiKey.`,
   };
+}
+
+/** The address that the variables of a provider's own tools describe. An empty one counts as none. */
+function environmentAddress(provider: string, cloud: (typeof CLOUDS)[string] | undefined): string | undefined {
+  return provider === 'openai' ? process.env['OPENAI_BASE_URL'] || undefined : cloud?.address(process.env);
 }
 
 function takesSelected(
