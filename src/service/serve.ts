@@ -15,6 +15,7 @@ import { mayLeaveJobsOf, sharedFolderOf } from './serviceConfig.ts';
 import { claimFilesFolder, filesFolderOf, refuseNested } from './folders/filesFolder.ts';
 import { refuseNetworkFileSystem } from './folders/networkFileSystem.ts';
 import { moveFiles, moveStore } from './folders/moveFolders.ts';
+import { drainedTunnels } from './jobs/drainTexts.ts';
 import { KeyAuthenticator } from './http/access/keyAuthenticator.ts';
 import { RequestMonitor } from './http/requestMonitor.ts';
 import { JobFiles } from './jobFiles/jobFiles.ts';
@@ -108,19 +109,24 @@ export async function serve(
   const monitor = new RequestMonitor(options.config.proxy);
   if (options.config.log.requests) logRequests(monitor, log);
   const authenticator = new KeyAuthenticator(store, key);
-  const { server, scheduler, disk, health, housekeeping, metrics, operatorLinks, routes } = await buildParts(options, {
-    filesFolder,
-    // A key that a person has chosen could be guessed from a proof.
-    ownKey: options.apiKey === undefined || stateFile !== undefined ? key : undefined,
-    authenticator,
-    store,
-    log,
-    monitor,
-    shutdown: shutdown.signal,
-  });
+  const { server, scheduler, disk, health, housekeeping, metrics, operatorLinks, tunnels, routes } = await buildParts(
+    options,
+    {
+      filesFolder,
+      // A key that a person has chosen could be guessed from a proof.
+      ownKey: options.apiKey === undefined || stateFile !== undefined ? key : undefined,
+      authenticator,
+      store,
+      log,
+      monitor,
+      shutdown: shutdown.signal,
+    },
+  );
   const onDidRun = (): void => {
     authenticator.recheck();
     scheduler.startNext();
+    const drain = store.drain.get();
+    if (drain !== undefined) tunnels.endAll(drainedTunnels(drain));
   };
   const closeAdmin = await startAdminServer({
     store,
@@ -129,6 +135,7 @@ export async function serve(
     activeJobs: () => scheduler.activeJobs,
     ...(operatorLinks && { page: { links: operatorLinks, url: () => server.url } }),
     cancel: (job) => scheduler.cancelAndWait(job, shutdown.signal),
+    tunnels: (jobId) => tunnels.of(jobId),
     log,
     version,
     onDidRun,

@@ -21,6 +21,7 @@ import type { KeyAuthenticator } from './http/access/keyAuthenticator.ts';
 import { OperatorLinks } from './http/page/operatorLinks.ts';
 import { ConnectionLimit } from './http/access/connectionLimit.ts';
 import { HttpServer } from './http/httpServer.ts';
+import { OpenTunnels } from './http/openTunnels.ts';
 import type { RequestMonitor } from './http/requestMonitor.ts';
 import { Submissions } from './http/submit/submissions.ts';
 import { AuthFailureLimiter } from './http/access/authFailureLimiter.ts';
@@ -76,6 +77,7 @@ export interface ServiceParts {
   readonly metrics: Metrics | undefined;
   /** Undefined without a page. */
   readonly operatorLinks: OperatorLinks | undefined;
+  readonly tunnels: OpenTunnels;
   readonly routes: readonly RegisteredRoute[];
 }
 
@@ -125,6 +127,7 @@ export async function buildParts(
     isPersonal: options.isPersonal ?? false,
     log,
   });
+  const tunnels = new OpenTunnels();
   const volumes = new Volumes(config.volumes, ownPaths(config, [data, filesFolder]));
   const calls = new ExecutorCalls(created, (job, folder) => volumes.leaveFor(job, folder));
   const { executor } = calls;
@@ -139,7 +142,7 @@ export async function buildParts(
         certificateExpiresAt: () => server.certificate?.expiresAt,
       })
     : undefined;
-  const gauge = new AccountGauge(config.limits);
+  const gauge = new AccountGauge(config.limits, config.inside.connections_per_account);
   const maxRunningJobs: MostAtWork = (id, atWork) => {
     const account = store.accounts.get(id);
     if (account.disabledAt !== null) return 0;
@@ -205,6 +208,8 @@ export async function buildParts(
     killGraceMs,
     vault,
     executor,
+    inside: config.inside,
+    tunnels,
     volumes,
     contents,
     waiting,
@@ -222,11 +227,11 @@ export async function buildParts(
     operator: currentOperator(process.env),
     page: operatorLinks && { links: operatorLinks, isSecure: config.tls !== undefined || config.proxy !== undefined },
     machineClasses,
-    maxHold: Math.round(config.inside.freeze_minutes * 60),
+    maxHold: config.inside.enabled ? Math.round(config.inside.freeze_minutes * 60) : 0,
   });
   const server = new HttpServer(app.fetch, { host, port, socket: options.socket, tls: config.tls, log, connections });
   const routes = app.routes.filter(({ method }) => method !== METHOD_NAME_ALL);
-  return { server, scheduler, disk, health, housekeeping, metrics, operatorLinks, routes };
+  return { server, scheduler, disk, health, housekeeping, metrics, operatorLinks, tunnels, routes };
 }
 
 /** Loads the library for metrics only if they are enabled. */

@@ -8,12 +8,14 @@ import type { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fieldOf } from '../../src/core/jsonFields.ts';
 import { RemoteClient } from '../../src/remote/client.ts';
 import type { CommandEnd, RunningCommand, JobTunnelClient } from '../../src/remote/tunnel/jobTunnelClient.ts';
 import { forwardPort } from '../../src/remote/tunnel/forwardPort.ts';
 import { CONNECT_FEATURE, TUNNEL_CHANNELS } from '../../src/remote/tunnel/tunnelProtocol.ts';
 import { openAdmin } from '../../src/service/admin/adminClient.ts';
 import { DEFAULT_PROXY } from '../../src/service/config/configSections.ts';
+import { DEFAULT_CONFIG } from '../../src/service/serviceConfig.ts';
 import type { KeyScope } from '../../src/service/store/accounts/apiKeys.ts';
 import { Scratch } from './commandLine.ts';
 import { addAccount } from './support/accounts.ts';
@@ -440,6 +442,48 @@ suite('the tunnel of a service', () => {
       ],
     );
     for (const id of [job, ownJob]) await ada.request(`/v1/jobs/${id}`, { method: 'DELETE' });
+  });
+
+  test('the operator limits connections, sees who is connected, and ends connections with a drain', async (t) => {
+    const inside = { ...DEFAULT_CONFIG.inside, disabled_accounts: ['bob'], connections_per_job: 1, mb_per_second: 2 };
+    const service = await startService(t, { config: { ...testConfig({ max_jobs: 4 }), inside } });
+    const { client: bob } = await addAccount(service, 'bob');
+    const script = { 'job.sh': 'sleep 600' };
+    const [job, ofBob] = [
+      await service.submit(script, { script: 'job.sh' }),
+      await bob.submit(script, { script: 'job.sh' }),
+    ];
+    for (const [client, id] of [[service, job] as const, [bob, ofBob] as const]) await client.untilRunning(id);
+    await using client = new RemoteClient(service.url, service.key);
+    await using other = new RemoteClient(service.url, bob.key);
+    await assert.rejects(other.connectJob(ofBob), { status: 403, message: /lets this account not connect/ });
+    using tunnel = await client.connectJob(job);
+    await assert.rejects(client.connectJob(job), { status: 429, message: /A job may have 1 connection/ });
+    const start = performance.now();
+    const command = tunnel.exec(['head', '-c', '3000000', '/dev/zero']);
+    assert.equal((await buffer(command.stdout)).length, 3_000_000);
+    assert.ok(performance.now() - start > 1_000);
+    using admin = await openAdmin(service.data, { mayCreate: false });
+    const [connection] = (await admin.call('jobs.show', { job_id: job })).connections;
+    assert.deepEqual([connection?.account_id, connection?.key_id], ['local', null]);
+    assert.ok((connection?.received_bytes ?? 0) > 3_000_000);
+    const sleeping = tunnel.exec(['sleep', '600']);
+    await admin.call('service.drain', { reason: 'new disks' });
+    await assert.rejects(sleeping.ended, {
+      code: 'refused',
+      message: 'The operator has drained this service: new disks.',
+    });
+    await assert.rejects(client.connectJob(job), {
+      status: 503,
+      message: /drained this service: new disks\. Connect once/,
+    });
+    const ends = async () => (await admin.call('audit.list', { verb: 'jobs.disconnect', limit: 10 })).entries;
+    await until(async () => (await ends()).length === 1);
+    const [end] = await ends();
+    assert.equal(end?.job_id, job);
+    assert.ok(Number(fieldOf(end?.input, 'received_bytes')) > 3_000_000);
+    await admin.call('service.resume', {});
+    for (const id of [job, ofBob]) await admin.call('jobs.cancel', { job_id: id });
   });
 
   test('a revoked key, too many connections and what is no WebSocket are refused', async (t) => {

@@ -116,6 +116,11 @@ function describeCancel({ state }: AdminJob): string {
   return 'is being stopped.';
 }
 
+function connectionOf(one: AdminJobDetails['connections'][number]): string {
+  const who = `${one.account_id}, ${one.key_id ?? "the service's own key"}, ${one.client ?? 'unknown client'}`;
+  return `${who}, since ${one.since}, ${formatBytes(one.sent_bytes)} in, ${formatBytes(one.received_bytes)} out`;
+}
+
 /** What is known about a job, each with its label. */
 function describe(job: AdminJobDetails): readonly (readonly [string, string])[] {
   const gpus = job.usage?.gpus ?? null;
@@ -143,6 +148,7 @@ function describe(job: AdminJobDetails): readonly (readonly [string, string])[] 
     ['memory', bytesOrNull(job.usage?.memory_bytes ?? null)],
     ['GPUs', gpus === null ? null : formatMeasured(gpus)],
     ['disk', bytesOrNull(job.disk_bytes || null)],
+    ...job.connections.map((one): readonly [string, string] => ['connected', connectionOf(one)]),
     ['executor ID', job.executor_id],
     ['runner', pid === null ? null : `process ${pid}`],
     ['files', removedAt === null ? job.folder : `deleted at ${removedAt}`],

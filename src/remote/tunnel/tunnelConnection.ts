@@ -90,7 +90,7 @@ export async function openTunnelConnection(
       const end = await line.closed;
       if (signal.aborted) return abortReason(signal);
       const reason = closeReason(isOver ? JOB_LEFT : end, host);
-      if (stream.destroyed || end.code === TUNNEL_CLOSED.refused) return reason;
+      if (stream.destroyed || isFinalEnd(end.code)) return reason;
       stream.detach();
       const next = await resume(end.code, reason);
       if (next instanceof Error) return next;
@@ -215,6 +215,11 @@ async function watchSilence(socket: WebSocket, closed: Promise<unknown>): Promis
   }
 }
 
+/** Whether the service has ended a WebSocket for a reason that lasts. */
+function isFinalEnd(code: number): boolean {
+  return code === TUNNEL_CLOSED.refused || code === TUNNEL_CLOSED.drained;
+}
+
 /** Whether a service refuses, and will refuse again. */
 function isFinal(error: unknown): error is Error {
   if (error instanceof AppError) return error.code !== 'unreachable';
@@ -232,6 +237,7 @@ function closeReason({ code, reason }: Awaited<Line['closed']>, host: string): E
       'The connection to the job has ended: the job is over, or it has stopped what connects to it.',
     );
   if (code === TUNNEL_CLOSED.refused) return new AppError('not-signed-in', text);
+  if (code === TUNNEL_CLOSED.drained) return new AppError('refused', text);
   const why = code === TUNNEL_CLOSED.stopping ? 'the service is stopping' : 'the connection was lost';
   return new AppError(
     'unreachable',

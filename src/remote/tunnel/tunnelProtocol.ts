@@ -21,7 +21,7 @@ export const MAX_TUNNEL_MESSAGE = 2 ** 20;
 export const TUNNEL_PING_MS = 15_000;
 
 /** The close codes of a tunnel's WebSocket beside those of RFC 6455; the reason is a sentence. */
-export const TUNNEL_CLOSED = { refused: 1008, stopping: 1001, jobLeft: 4410 } as const;
+export const TUNNEL_CLOSED = { refused: 1008, stopping: 1001, jobLeft: 4410, drained: 4411 } as const;
 
 /** How long a session waits for another connection after one has broken. */
 export const RESUME_MS = 60_000;

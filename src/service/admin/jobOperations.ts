@@ -51,6 +51,19 @@ const jobDetails = adminJob.extend({
   disk_bytes: z.number(),
   /** What it was measured to use; null before the first report, and where the machine measures nothing. */
   usage: jobUsage.nullable(),
+  /** Who is connected to it now. */
+  connections: z.array(
+    z.object({
+      account_id: z.string(),
+      /** Null for the service's own key. */
+      key_id: z.string().nullable(),
+      /** As it names itself. */
+      client: z.string().nullable(),
+      since: adminTime,
+      sent_bytes: z.number(),
+      received_bytes: z.number(),
+    }),
+  ),
 });
 export type AdminJobDetails = z.infer<typeof jobDetails>;
 
@@ -96,7 +109,7 @@ export const jobOperations = {
   'jobs.show': operation({
     input: jobId,
     output: jobDetails,
-    async run({ store, data }, { job_id: id }) {
+    async run({ store, data, tunnels = () => [] }, { job_id: id }) {
       const storedJob = findJob(store, id);
       const folder = new JobFiles(filesFolderOf(data)).folder(storedJob.id);
       // A job that is not isolated can write this file.
@@ -110,6 +123,14 @@ export const jobOperations = {
         files_removed_at: showAdminTime(filesRemovedAt),
         disk_bytes: (await folderBytes([folder.path], { timeoutMs: DISK_TIMEOUT_MS })).get(folder.path) ?? 0,
         usage: usageOf(store.events.usage(storedJob.number), storedJob.startedAt),
+        connections: tunnels(id).map(({ account, key, client, since, sent, received }) => ({
+          account_id: account,
+          key_id: key,
+          client,
+          since: showAdminTime(since),
+          sent_bytes: sent,
+          received_bytes: received,
+        })),
       };
     },
   }),

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { AuditEntry, Operator } from '../store/accounts/auditEntry.ts';
+import type { OpenTunnel } from '../http/openTunnels.ts';
 import type { OperatorLinks } from '../http/page/operatorLinks.ts';
 import type { StoredJob } from '../store/jobs/jobTable.ts';
 import type { Store } from '../store/store.ts';
@@ -16,6 +17,8 @@ export interface AdminContext {
   readonly activeJobs?: () => number;
   /** The page for browsers; only a running service that serves it has it. */
   readonly page?: { readonly links: OperatorLinks; readonly url: () => string };
+  /** Returns who is connected to a job; only a running service knows. */
+  readonly tunnels?: (jobId: string) => readonly OpenTunnel[];
   /** Cancels a job, and waits a moment for its end; only a running service can. */
   readonly cancel?: (job: StoredJob) => Promise<void>;
 }

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { isAbsolute } from 'node:path';
 import * as z from 'zod';
 import { LOG_LEVELS } from '../../core/log.ts';
+import { insideSettings } from './insideConfig.ts';
 import { limitsSettings } from './limitsConfig.ts';
 import { oidcSettings } from './oidcConfig.ts';
 import { volumesSettings } from './volumesConfig.ts';
@@ -67,15 +68,10 @@ export type TlsSettings = z.infer<typeof tlsSettings>;
 
 /** The sections of every configuration, whatever runs the jobs. */
 export const sections = {
+  /** What clients may do inside running jobs. */
+  inside: insideSettings.prefault({}),
   limits: limitsSettings.prefault({}),
   log: logSettings.prefault({}),
-  /** What clients may do inside running jobs. */
-  inside: z
-    .strictObject({
-      /** How long a job may be frozen for a debugger in all; 0: no job waits for one. */
-      freeze_minutes: z.number().min(0).max(1_440).default(60),
-    })
-    .prefault({}),
   /** The output of jobs. */
   logs: z
     .strictObject({

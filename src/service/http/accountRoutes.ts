@@ -11,6 +11,7 @@ import { REDACTED_RESULTS_FEATURE, secretBody, secretName, SECRETS_FEATURE } fro
 import { CONNECT_FEATURE } from '../../remote/tunnel/tunnelProtocol.ts';
 import { MAX_RUNTIME_SECONDS } from '../../remote/protocol/termValues.ts';
 import { SCRIPT_KINDS } from '../../workspace/scripts/scriptKinds.ts';
+import type { InsideSettings } from '../config/insideConfig.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
 import { restrictedKey } from './access/keyScopes.ts';
 import type { KeptEnvironments } from '../folders/keptEnvironments.ts';
@@ -38,6 +39,7 @@ export interface AccountOptions {
     Executor,
     'keepsEnvironments' | 'scriptKinds' | 'packageTools' | 'placement' | 'connect' | 'isLocal'
   >;
+  readonly inside: Pick<InsideSettings, 'enabled'>;
   readonly volumes: Pick<Volumes, 'of'>;
   readonly vault: SecretVault;
   /** Seconds that a job may be frozen in all. */
@@ -83,7 +85,7 @@ export function accountHandlers(
 /** `credits` is what the key of the request can spend, so that clients that know nothing of budgets forecast correctly. */
 function describeAccount(
   context: AppContext,
-  { store, gauge, machineClasses, environments, executor, volumes, maxHold }: AccountOptions,
+  { store, gauge, machineClasses, environments, executor, inside, volumes, maxHold }: AccountOptions,
 ): z.infer<typeof account> {
   const {
     account: holder,
@@ -107,7 +109,7 @@ function describeAccount(
       SECRETS_FEATURE,
       REDACTED_RESULTS_FEATURE,
       UNPRICED_FEATURE,
-      ...(executor.connect === undefined ? [] : [CONNECT_FEATURE]),
+      ...(executor.connect === undefined || !inside.enabled ? [] : [CONNECT_FEATURE]),
       ...(mayDebug({ executor, maxHold }) ? [DEBUG_FEATURE] : []),
       ...(executor.keepsEnvironments() && environments.nameOf(id) !== undefined ? [ENVIRONMENTS_FEATURE] : []),
     ],

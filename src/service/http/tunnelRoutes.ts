@@ -9,7 +9,9 @@ import {
   TUNNEL_PING_MS,
   TUNNEL_PROTOCOL,
 } from '../../remote/tunnel/tunnelProtocol.ts';
+import { bytesPerSecond, insideRefusal, type InsideSettings } from '../config/insideConfig.ts';
 import type { Executor } from '../executor/executor.ts';
+import { drainedTunnels } from '../jobs/drainTexts.ts';
 import type { JobFiles } from '../jobFiles/jobFiles.ts';
 import type { Operator } from '../store/accounts/auditEntry.ts';
 import type { StoredJob } from '../store/jobs/jobTable.ts';
@@ -24,10 +26,8 @@ import { restrictedKey } from './access/keyScopes.ts';
 import { onClose } from './access/onClose.ts';
 import { TokenBuckets } from './access/tokenBuckets.ts';
 import type { RouteHandlers } from './apiRoutes.ts';
+import { meter, type OpenTunnel, type OpenTunnels } from './openTunnels.ts';
 
-const MOST_PER_JOB = 8;
-// Each is an entry of the audit trail, which nothing deletes.
-const MOST_PER_MINUTE = 30;
 const RETRY_SECONDS = 5;
 // For the close to be answered (RFC 6455, section 7.1.1).
 const CLOSE_WAIT_MS = 1_000;
@@ -37,6 +37,8 @@ export interface TunnelOptions {
   readonly executor: Pick<Executor, 'connect'>;
   readonly files: JobFiles;
   readonly gauge: AccountGauge;
+  readonly inside: InsideSettings;
+  readonly tunnels: OpenTunnels;
   readonly authenticator: KeyAuthenticator;
   /** Whose service this is, for the audit trail. */
   readonly operator: Operator;
@@ -46,6 +48,7 @@ export interface TunnelOptions {
 
 /** Lets clients into running jobs. The service passes on the bytes of a tunnel, and reads nothing of them. */
 export function tunnelHandlers(options: TunnelOptions): Pick<RouteHandlers, 'connect'> {
+  const { inside } = options;
   const open = new Map<string, number>();
   const rate = new TokenBuckets();
   return {
@@ -53,13 +56,18 @@ export function tunnelHandlers(options: TunnelOptions): Pick<RouteHandlers, 'con
       const job = findJob(context, options.store);
       requireWebSocket(context);
       requireOwnJob(context, job);
+      const refused = insideRefusal(inside, job);
+      if (refused !== undefined) throw refusal(403, refused);
+      const drain = options.store.drain.get();
+      if (drain !== undefined) throw refusal(503, `${drainedTunnels(drain)} Connect once it is resumed.`);
       const ofJob = open.get(job.id) ?? 0;
-      if (ofJob >= MOST_PER_JOB) {
-        throw retryLater(context, RETRY_SECONDS, `A job may have ${MOST_PER_JOB} connections open at once.`);
+      const { connections_per_job: mostOfJob, connections_per_minute: perMinute } = inside;
+      if (ofJob >= mostOfJob) {
+        throw retryLater(context, RETRY_SECONDS, `A job may have ${mostOfJob} connections open at once.`);
       }
-      const seconds = rate.take(job.account, MOST_PER_MINUTE);
+      const seconds = rate.take(job.account, perMinute);
       if (seconds > 0) {
-        throw retryLater(context, seconds, `The account may connect to jobs ${MOST_PER_MINUTE} times a minute.`);
+        throw retryLater(context, seconds, `The account may connect to jobs ${perMinute} times a minute.`);
       }
       options.gauge.take(context, 'tunnels');
       open.set(job.id, ofJob + 1);
@@ -99,10 +107,7 @@ async function linkTo(
   { executor, files }: Pick<TunnelOptions, 'executor' | 'files'>,
 ): Promise<Duplex> {
   if (executor.connect === undefined) {
-    throw refusal(
-      409,
-      'This service runs its jobs where nobody can connect to them: only jobs of its own machine can be connected to.',
-    );
+    throw refusal(409, 'This service runs its jobs where nobody can connect to them.');
   }
   if (job.finishedAt !== null)
     throw refusal(409, `The job is over (${job.state}). Only a running job can be connected to.`);
@@ -124,13 +129,42 @@ async function linkTo(
 async function accept(
   context: AppContext,
   { job, link }: { readonly job: StoredJob; readonly link: Duplex },
-  { store, authenticator, operator, shutdown }: TunnelOptions,
+  { store, authenticator, operator, shutdown, inside, tunnels }: TunnelOptions,
 ): Promise<void> {
   const { incoming, outgoing } = context.env;
   // Loaded by those who use it.
   const { WebSocketServer, createWebSocketStream } = await import('ws');
   const revoked = abortOnRevocation(context, authenticator, { isTransfer: false });
-  recordConnection(context, job, { audit: store.audit, operator });
+  const { account, key } = context.var.caller;
+  const tunnel: OpenTunnel = {
+    jobId: job.id,
+    account: account.id,
+    key: key?.id ?? null,
+    client: context.var.client ?? null,
+    since: Date.now(),
+    sent: 0,
+    received: 0,
+  };
+  const record = (verb: 'jobs.connect' | 'jobs.disconnect', measured: object = {}): void =>
+    store.audit.append({
+      at: new Date().toISOString(),
+      operator,
+      verb,
+      account_id: account.id,
+      ...(key && { key_id: key.id }),
+      job_id: job.id,
+      input: { client: tunnel.client, ...measured },
+      outcome: 'done',
+    });
+  record('jobs.connect');
+  let isRecorded = false;
+  const onEnd = (): void => {
+    tunnels.remove(tunnel);
+    if (isRecorded) return;
+    isRecorded = true;
+    const seconds = Math.round((Date.now() - tunnel.since) / 1_000);
+    record('jobs.disconnect', { seconds, sent_bytes: tunnel.sent, received_bytes: tunnel.received });
+  };
   outgoing.statusCode = 101;
   const server = new WebSocketServer({
     noServer: true,
@@ -146,30 +180,19 @@ async function accept(
       signal: ended.signal,
     });
     client.once('close', () => ended.abort());
-    link.once('close', () => end(TUNNEL_CLOSED.jobLeft, 'The job has ended, or has stopped what connects to it.'));
+    ended.signal.addEventListener('abort', onEnd);
+    // Before the store is closed.
+    shutdown.addEventListener('abort', onEnd, { signal: ended.signal });
+    tunnels.add(tunnel, (reason) => end(TUNNEL_CLOSED.drained, reason));
+    const onLeft = (): void => end(TUNNEL_CLOSED.jobLeft, 'The job has ended, or has stopped what connects to it.');
+    link.once('close', onLeft);
+    if (link.destroyed) onLeft();
     void keepAlive(client, ended.signal);
     const stream = createWebSocketStream(client);
     stream.on('error', () => client.terminate());
-    stream.pipe(link);
-    link.pipe(stream, { end: false });
-  });
-}
-
-function recordConnection(
-  context: AppContext,
-  { id }: StoredJob,
-  { audit, operator }: Pick<Store, 'audit'> & Pick<TunnelOptions, 'operator'>,
-): void {
-  const { account, key } = context.var.caller;
-  audit.append({
-    at: new Date().toISOString(),
-    operator,
-    verb: 'jobs.connect',
-    account_id: account.id,
-    ...(key && { key_id: key.id }),
-    job_id: id,
-    input: { client: context.var.client },
-    outcome: 'done',
+    const most = bytesPerSecond(inside);
+    stream.pipe(meter((bytes) => (tunnel.sent += bytes), most)).pipe(link);
+    link.pipe(meter((bytes) => (tunnel.received += bytes), most)).pipe(stream, { end: false });
   });
 }
 

@@ -18,8 +18,6 @@ const NAMES: Readonly<Record<SlotKind, string>> = {
 };
 /** At most half a megabyte each. A client has one or two at once. */
 const MOST_BODIES = 32;
-/** Each can cost a few megabytes of buffers. */
-const MOST_TUNNELS = 16;
 
 // When another upload or stream is likely to have ended.
 const SLOT_RETRY_SECONDS = 5;
@@ -28,6 +26,7 @@ const ALL_UPLOADS_RETRY_SECONDS = 10;
 /** Counts the requests, uploads and streams of each account, and enforces its limits. */
 export class AccountGauge {
   readonly #settings: LimitsSettings;
+  readonly #mostTunnels: number;
   readonly #requests = new TokenBuckets();
   readonly #uploads: UploadSlots;
   readonly #slots: Readonly<Record<SlotKind, Map<string, number>>> = {
@@ -37,8 +36,10 @@ export class AccountGauge {
     tunnels: new Map(),
   };
 
-  constructor(settings: LimitsSettings) {
+  /** @param mostTunnels of one account. */
+  constructor(settings: LimitsSettings, mostTunnels: number) {
     this.#settings = settings;
+    this.#mostTunnels = mostTunnels;
     this.#uploads = new UploadSlots(settings.all_uploads);
   }
 
@@ -70,7 +71,7 @@ export class AccountGauge {
   /** Counts this request as one of the account's of a kind until its response is closed. @throws HTTPException 429. */
   take(context: AppContext, kind: SlotKind): void {
     const { account } = context.var;
-    const most = { bodies: MOST_BODIES, tunnels: MOST_TUNNELS, ...this.limitsOf(account) }[kind];
+    const most = { bodies: MOST_BODIES, tunnels: this.#mostTunnels, ...this.limitsOf(account) }[kind];
     const slots = this.#slots[kind];
     const count = this.open(kind, account.id);
     if (count >= most) {
