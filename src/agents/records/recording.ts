@@ -90,9 +90,16 @@ export class Recording implements AsyncDisposable {
     });
     const { createHash } = await import('node:crypto'); // would be half the cost of importing the runtime
     const hash = (value: string): string => createHash('sha256').update(value).digest('base64url').slice(0, 22);
-    const { appendFileSync } = await import('node:fs');
+    const { appendFileSync, truncateSync } = await import('node:fs');
+    const end = text.lastIndexOf('\n') + 1;
+    let unfinished = text.slice(end);
     const append = (line: string): void => {
       try {
+        if (unfinished !== '') {
+          truncateSync(path, Buffer.byteLength(text.slice(0, end))); // it would damage the line after it
+          if (isJson(unfinished)) appendFileSync(path, `${unfinished}\n`);
+          unfinished = '';
+        }
         appendFileSync(path, line);
       } catch {
         // `save` reports a file that cannot be written

@@ -1,4 +1,5 @@
 import type { Place } from '../campaign.ts';
+import { agents } from './agents.ts';
 import { folderIndex } from './folderIndex.ts';
 import { ledger } from './ledger.ts';
 import { results } from './results.ts';
@@ -6,4 +7,4 @@ import { service } from './service.ts';
 import { spool } from './spool.ts';
 import { uploads } from './uploads.ts';
 
-export const PLACES: readonly Place[] = [results, ledger, spool, uploads, folderIndex, service];
+export const PLACES: readonly Place[] = [results, ledger, spool, uploads, folderIndex, service, agents];
