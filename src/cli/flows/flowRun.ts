@@ -175,7 +175,7 @@ export async function answerFlow(
   const exit = reportEnd(context, run);
   if (run.isStillWaiting)
     terminal.note(
-      `Run ${record.id} still waits: its answer was not used. Fix the cause, then answer it again:  farwharf flow answer ${record.id} --input JSON`,
+      `Run ${record.id} still waits, because the node did not end with this answer. Fix the cause, then answer it again; finished tools are not repeated:  farwharf flow answer ${record.id} --input JSON`,
     );
   return exit;
 }
