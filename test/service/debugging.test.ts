@@ -23,14 +23,22 @@ def main():
 print('begins', flush=True)
 main()
 `;
+const PRICE = 6;
+const FROZEN_PRICE = 0.6;
 const hasDebugpy = spawnSync('python3', ['-c', 'import debugpy']).status === 0;
 const NO_DEBUGPY = 'NO DEBUGPY: install python3-debugpy to test debugging';
 
 /** Attaches as an editor does. @returns the ID and the reason of the thread that stops. */
-async function start(debug: DebugClient): Promise<{ readonly threadId: unknown; readonly reason: unknown }> {
+async function start(
+  debug: DebugClient,
+  breakpoints: Readonly<Record<string, readonly number[]>> = {},
+): Promise<{ readonly threadId: unknown; readonly reason: unknown }> {
   await debug.request('initialize', { adapterID: 'test', pathFormat: 'path' });
   const attached = debug.request('attach', { justMyCode: true });
   await debug.event('initialized');
+  for (const [path, lines] of Object.entries(breakpoints)) {
+    await debug.request('setBreakpoints', { source: { path }, breakpoints: lines.map((line) => ({ line })) });
+  }
   await debug.request('configurationDone');
   await attached;
   const { threadId, reason } = await debug.event('stopped');
@@ -60,6 +68,8 @@ async function untilFrozen(service: ServiceClient, id: string): Promise<Frozen> 
 }
 
 const missing = await isolationIsMissing();
+// What is the same with and without a sandbox is tested where there is more on the way.
+const COMMON = missing === undefined ? 'bubblewrap' : 'none';
 for (const isolation of ['none', 'bubblewrap'] as const) {
   const isSkipped =
     (!hasDebugpy && NO_DEBUGPY) || (isolation === 'bubblewrap' && missing !== undefined && `NO ISOLATION: ${missing}`);
@@ -74,7 +84,22 @@ for (const isolation of ['none', 'bubblewrap'] as const) {
       release = async () => {
         for (const work of releases.toReversed()) await work();
       };
-      service = await startService(context as never, { config: testConfig({ isolation, max_jobs: 8 }) });
+      service = await startService(context as never, {
+        config: {
+          ...testConfig({ isolation, max_jobs: 8 }),
+          machine_classes: [
+            {
+              name: 'cpu',
+              description: '',
+              cpus: 1,
+              memory_gb: 2,
+              gpus: 0,
+              credits_per_minute: PRICE,
+              frozen_credits_per_minute: FROZEN_PRICE,
+            },
+          ],
+        },
+      });
       client = new RemoteClient(service.url, service.key);
     });
 
@@ -133,5 +158,128 @@ for (const isolation of ['none', 'bubblewrap'] as const) {
         [true, false],
       );
     });
+
+    if (isolation === COMMON)
+      test('a frozen job waits longer or ends as its owner asks, and the credits for that are held', async () => {
+        const before = await service.credits();
+        const id = await submit(TRAIN, { hold: 60 });
+        const { until } = await untilFrozen(service, id);
+        const held = (await service.job(id)).credit_hold;
+        const post = (body: object) =>
+          service.request(`/v1/jobs/${id}/freeze`, { method: 'POST', body: JSON.stringify(body) });
+        assert.equal((await post({ seconds: 0 })).status, 400);
+        assert.equal((await post({ seconds: 3_600 })).status, 409); // more than the service allows
+        const longer = await client.extendFreeze(id, 60);
+        assert.equal(longer['credit_hold'], held + (60 * FROZEN_PRICE) / 60);
+        let now = await untilFrozen(service, id);
+        for (; now.until === until; now = await untilFrozen(service, id)) await sleep(20);
+        assert.equal(Date.parse(now.until) - Date.parse(until), 60_000);
+        await client.endFreeze(id);
+        const ended = await service.untilEnd(id);
+        assert.deepEqual([ended.state, ended.exit_code], ['failed', 1]);
+        assert.equal((await post({ seconds: 60 })).status, 409);
+        const charged = Number(ended.credits_charged);
+        assert.ok(charged > 0 && charged < ended.credit_hold, `${charged} of ${ended.credit_hold}`);
+        assert.ok(Math.abs(before - charged - (await service.credits())) < 1e-6);
+      });
+
+    if (isolation === COMMON)
+      test('when the hold time is over, the job continues by itself, and its frozen time has its own price', async () => {
+        const id = await service.submit(
+          { 'train.py': `import time\nbreakpoint()\ntime.sleep(1)\nprint('after', flush=True)\n` },
+          { script: 'train.py', debug: { hold: 4 } },
+        );
+        const { reason, line } = await untilFrozen(service, id);
+        assert.deepEqual([reason, line], ['breakpoint', 2]);
+        const {
+          state,
+          credits_charged: charged,
+          started_at: started,
+          finished_at: finished,
+        } = await service.untilEnd(id);
+        assert.equal(state, 'succeeded');
+        assert.match(await service.output(id), /after/);
+        const seconds = (Date.parse(finished ?? '') - Date.parse(started ?? '')) / 1000;
+        const most = ((seconds - 3.5) * PRICE + 3.5 * FROZEN_PRICE) / 60;
+        assert.ok(seconds >= 5 && Number(charged) <= most, `${charged} of ${most} for ${seconds} seconds`);
+      });
+
+    test('of several processes, the first that fails waits and the others are stopped, then each ends as it would have', async () => {
+      const script = `import multiprocessing, time
+def work(rank):
+    if rank == 1:
+        time.sleep(0.3)
+        raise ValueError('rank', rank)
+    for n in range(10_000):
+        open('count.txt', 'w').write(str(n))
+        time.sleep(0.01)
+        if n > 100: return
+if __name__ == '__main__':
+    workers = [multiprocessing.get_context('spawn').Process(target=work, args=(n,)) for n in range(2)]
+    for each in workers: each.start()
+    for each in workers: each.join()
+    print([each.exitcode for each in workers], flush=True)
+`;
+      const id = await submit(script);
+      const { process, error, line } = await untilFrozen(service, id);
+      assert.deepEqual([error, line], ['ValueError', 5]);
+      const tunnel = await client.connectJob(id);
+      const { processes } = await tunnel.debugProcesses();
+      const states = processes.map((each) => [each.process === process, each.state]);
+      assert.ok(states.length >= 3, JSON.stringify(processes));
+      for (const [isFrozen, state] of states) assert.equal(state, isFrozen === true ? 'running' : 'stopped');
+      const other = processes.find((each) => each.state === 'stopped');
+      await assert.rejects(tunnel.debug(other?.process ?? 0), /stopped, because the job waits/);
+      await assert.rejects(tunnel.debug(99_999), /no such process/);
+      tunnel[Symbol.dispose]();
+      const debug = await attach(id, process);
+      const { threadId } = await start(debug);
+      const { lines, variables } = await framesOf(debug, threadId);
+      assert.deepEqual([lines[0], variables['rank']], [5, '1']);
+      debug.close();
+      await client.endFreeze(id);
+      assert.equal((await service.untilEnd(id)).state, 'succeeded');
+      assert.match(await service.output(id), /\[0, 1\]/);
+      assert.match(await service.output(id, 'stderr'), /ValueError: \('rank', 1\)/);
+    });
+
+    test('a job that waits at its start stops at a breakpoint of the first client', async () => {
+      const id = await submit(`rate = 5\nprint(rate * 2, flush=True)\n`, { hold: 60, wait: true });
+      const { process, reason } = await untilFrozen(service, id);
+      assert.equal(reason, 'start');
+      const tunnel = await client.connectJob(id);
+      const { folder } = await tunnel.debugProcesses();
+      const debug = new DebugClient(await tunnel.debug(process));
+      const { threadId } = await start(debug, { [`${folder}/train.py`]: [2] });
+      const { lines, variables } = await framesOf(debug, threadId);
+      assert.deepEqual([lines[0], variables['rate']], [2, '5']);
+      await debug.request('continue', { threadId });
+      assert.equal((await service.untilEnd(id)).state, 'succeeded');
+      tunnel[Symbol.dispose]();
+    });
+
+    if (isolation === COMMON)
+      test('what a job reports of itself is checked and cleaned, and lengthens nothing', async () => {
+        const forge = `import json, os, socket, sys
+def say(text):
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(os.environ['FARWHARF_DEBUG'] + '/runner')
+    try: s.sendall(text)
+    except OSError: pass
+    return s
+kept = [say(b'x' * 1_000_000 + b'\\n'), say(b'{}\\n'), say(b'\\xff\\n')]
+place = {'process': 1234567, 'language': 'python', 'reason': 'failure', 'file': 'a', 'line': 1, 'error': 'E', 'message': 'm'}
+kept.append(say(json.dumps(place).encode() + b'\\n'))
+place.update(process=os.getpid(), message='\\x1b[2J\\u202ehidden\\nnext', file='/etc/../etc/passwd', until='2999-01-01')
+last = say(json.dumps(place).encode() + b'\\n')
+while last.recv(100): pass
+print('continued', flush=True)
+`;
+        const id = await submit(forge, { hold: 1 });
+        const { message, since, until } = await untilFrozen(service, id);
+        assert.equal(message, 'hidden next');
+        assert.equal(Date.parse(until) - Date.parse(since), 1_000);
+        assert.equal((await service.untilEnd(id)).state, 'succeeded');
+      });
   });
 }

@@ -52,7 +52,8 @@ class Held:
         self.stop, self.runner = stop, socket.socket(socket.AF_UNIX)
         self.news = _thread.allocate_lock()
         self.news.acquire()
-        self.is_over = self.is_wanted = False
+        self.is_over = self.is_wanted = self.is_closed = False
+        self.work, self.worked = None, _thread.allocate_lock()
         self.runner.connect(os.path.join(FOLDER, "runner"))
 
     def tell(self):
@@ -64,6 +65,10 @@ class Held:
         _thread.start_new_thread(self.watch, ())
         while True:
             self.news.acquire()
+            work, self.work = self.work, None
+            if work is not None:
+                work()
+                self.worked.release()
             if self.is_over:
                 return
             if self.is_wanted:
@@ -72,16 +77,26 @@ class Held:
                 if session is not None and session.is_attached():
                     return
 
+    def do(self, work):
+        """Runs something in the thread that waits, which may have begun to import what it imports."""
+        self.worked.acquire()
+        self.work = work
+        self.tell()
+        self.worked.acquire()
+
     def watch(self):
         try:
             while self.runner.recv(1024): pass
         except OSError: pass
+        if self.is_closed:
+            return # the thread may be stopped at the next breakpoint
         self.is_over = True
         self.tell()
         if session is not None:
             session.resume()
 
     def close(self):
+        self.is_closed = True
         try: self.runner.shutdown(socket.SHUT_RDWR)
         except OSError: pass
         self.runner.close()
@@ -248,8 +263,13 @@ def attach(client):
         if not session_lock.acquire(False):
             return say(client, type="failed", code=16, message="A debugger is attached to this process already.")
         try:
-            if session is None:
+            if session is None and held is not None:
+                held.do(open_session)
+            elif session is None:
                 session = Session()
+            if isinstance(session, ImportError):
+                failure, session = session, None
+                raise failure
             if session.is_broken:
                 return say(client, type="failed", code=1, message="The debugger of this process does not respond any more.")
             say(client, type="attached", protocol="dap")
@@ -261,6 +281,11 @@ def attach(client):
             pass # the client has gone
         finally:
             session_lock.release()
+
+def open_session():
+    global session
+    try: session = Session()
+    except ImportError as error: session = error
 
 def say(client, **event):
     try: client.sendall(json.dumps(event).encode() + b"\n")
