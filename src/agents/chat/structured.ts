@@ -6,8 +6,9 @@ import { partialJson } from '../schema/partialJson.ts';
 import { type Checked, checkWith, type Schema } from '../schema/standardSchema.ts';
 import { schemaForService, unwrappedValue } from '../schema/strictSchema.ts';
 
-// Of a reply, between two readings of what has arrived.
-const PARTS = 64;
+// A longer reply is read again only after it has grown by a part of its length.
+const SHORT_REPLY = 8_000;
+const PARTS = 16;
 const THINK_END = '</think>';
 
 /** A reply that follows a schema: what a request says of it, and how its text is read. */
@@ -80,7 +81,7 @@ export class StructuredReply {
     let last = '';
     return (reply) => {
       // Reading all of a long reply for each token would cost the square of its length.
-      if (reply.length - read < reply.length / PARTS) return [];
+      if (reply.length > SHORT_REPLY && reply.length - read < reply.length / PARTS) return [];
       read = reply.length;
       const value = this.#restored(partialJson(openJsonText(reply)));
       const json = value === undefined ? '' : JSON.stringify(value);

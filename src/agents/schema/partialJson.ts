@@ -66,6 +66,10 @@ function stringEnd(text: string, start: number): number | undefined {
 
 /** The length without an escape sequence that is not complete. */
 function withoutOpenEscape(text: string): number {
-  const incomplete = /(?:^|[^\\])(?:\\\\)*(\\(?:u[\da-fA-F]{0,3})?)$/.exec(text.slice(-80));
-  return text.length - (incomplete?.[1]?.length ?? 0);
+  const slash = text.lastIndexOf('\\');
+  if (slash < 0 || !/^\\(?:u[\da-fA-F]{0,3})?$/.test(text.slice(slash, slash + 6)) || text.length > slash + 5)
+    return text.length;
+  let first = slash;
+  while (text[first - 1] === '\\') first -= 1;
+  return (slash - first) % 2 === 0 ? slash : text.length; // pairs are backslashes themselves
 }
