@@ -102,7 +102,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
   );
   registerNotebooks({ ...base, store });
   const results = registerResults({ ...base, hosts, jobs });
-  const inside = registerInside({ ...base, hosts, jobs });
+  const inside = registerInside({ ...base, hosts, jobs, results });
   const failures = registerFailures({ ...base, hosts, jobs, modelKeys });
   const sweeps = registerSweeps({ ...base, hosts, jobs, onSent: (id) => void memory.addSubmitted(id) });
   const { submit, ...submits } = registerSubmit({ ...base, account, flowRuntime, hosts, jobs, memory, sweeps });

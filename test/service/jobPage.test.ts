@@ -13,7 +13,15 @@ const PAGE: ToJobPage = {
     ['state', 'running'],
     ['script', 'train.py'],
   ],
-  actions: ['showLog', 'cancelJob', 'openJobTerminal', 'comparePlots', 'compareSubmitted', 'resubmitJob'],
+  actions: [
+    'showLog',
+    'cancelJob',
+    'openJobTerminal',
+    'browseRunningJob',
+    'comparePlots',
+    'compareSubmitted',
+    'resubmitJob',
+  ],
   output: [
     { text: 'epoch 1: loss 2.31', links: [] },
     { text: '<b>epoch 2</b>: loss 1.98', links: [] },

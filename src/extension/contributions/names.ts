@@ -47,10 +47,11 @@ export const FEATURE_COMMANDS = {
     'farwharf.downloadResults',
     'farwharf.browseResults',
     'farwharf.saveResults',
+    'farwharf.saveResult',
     'farwharf.compareResult',
     'farwharf.closeResults',
   ],
-  inside: ['farwharf.openJobTerminal'],
+  inside: ['farwharf.openJobTerminal', 'farwharf.browseRunningJob'],
   sweeps: [
     'farwharf.showSweep',
     'farwharf.downloadSweepResults',

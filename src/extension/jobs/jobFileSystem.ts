@@ -6,10 +6,17 @@ import { pathInside } from '../../core/files/pathInside.ts';
 import type { AsyncLedger } from '../../jobs/ledger/asyncLedger.ts';
 import { isRecordId, type JobRecord } from '../../jobs/ledger/record.ts';
 
+interface FoundFile {
+  readonly isFolder: boolean;
+  readonly size: number;
+  /** Milliseconds since 1970; 0 by default, for files that never change. */
+  readonly modified?: number;
+}
+
 /** Files of jobs. `id` is our own ID of a job, paths are relative to its folder with `/`; `''` is the folder. */
 export interface JobFileSource {
   /** Undefined if there is no such file or folder. */
-  find(id: string, path: string): Promise<{ readonly isFolder: boolean; readonly size: number } | undefined>;
+  find(id: string, path: string): Promise<FoundFile | undefined>;
   children(id: string, path: string): Promise<readonly { readonly name: string; readonly isFolder: boolean }[]>;
   /** Undefined if there is no such file. */
   read(id: string, path: string): Promise<Uint8Array | undefined>;
@@ -26,6 +33,8 @@ export class JobFileSystem implements vscode.FileSystemProvider, vscode.Disposab
   readonly #ledger: Pick<AsyncLedger, 'get'>;
   readonly #changed = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
   readonly #registration: vscode.Disposable;
+  /** When the files that were opened were last written, and their sizes. */
+  readonly #seen = new Map<string, string>();
   readonly onDidChangeFile = this.#changed.event;
 
   constructor(scheme: string, source: JobFileSource, ledger: Pick<AsyncLedger, 'get'>) {
@@ -45,7 +54,9 @@ export class JobFileSystem implements vscode.FileSystemProvider, vscode.Disposab
     const { id, path } = await this.#locate(uri);
     const found = await this.#source.find(id, path);
     if (found === undefined) throw vscode.FileSystemError.FileNotFound(uri);
-    return { ctime: 0, mtime: 0, type: typeOf(found), size: found.size };
+    const { modified = 0, size } = found;
+    this.#seen.set(uri.toString(), `${modified} ${size}`);
+    return { ctime: 0, mtime: modified, type: typeOf(found), size };
   }
 
   async readDirectory(uri: vscode.Uri): Promise<[string, vscode.FileType][]> {
@@ -61,8 +72,19 @@ export class JobFileSystem implements vscode.FileSystemProvider, vscode.Disposab
     return content;
   }
 
+  /** Looks again at the files of a job that editors on screen show, and has those read again that have changed. */
+  async refresh(id: string): Promise<void> {
+    const shown = vscode.window.visibleTextEditors.map(({ document }) => document.uri);
+    for (const uri of shown) {
+      if (uri.scheme !== this.#scheme || uri.authority !== id) continue;
+      const before = this.#seen.get(uri.toString());
+      await this.stat(uri).catch(() => {}); // it may be gone for a moment, while the job writes another one
+      if (before !== this.#seen.get(uri.toString())) this.#changed.fire([{ type: vscode.FileChangeType.Changed, uri }]);
+    }
+  }
+
   watch(): vscode.Disposable {
-    return new vscode.Disposable(() => {}); // an archive never changes
+    return new vscode.Disposable(() => {}); // `refresh` looks at those on screen
   }
 
   createDirectory(): never {

@@ -75,7 +75,7 @@ function actionsOf(record: JobRecord): readonly PageAction[] {
   return [
     'showLog',
     ...(isActive(record) ? (['cancelJob'] as const) : []),
-    ...(record.state === 'running' ? (['openJobTerminal'] as const) : []),
+    ...(record.state === 'running' ? (['openJobTerminal', 'browseRunningJob'] as const) : []),
     ...(isOver(record) ? (['browseResults', 'downloadResults'] as const) : []),
     'comparePlots',
     'compareSubmitted',

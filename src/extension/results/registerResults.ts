@@ -13,8 +13,8 @@ import { ResultsView } from './resultsView.ts';
 import type { AsyncLedger } from '../../jobs/ledger/asyncLedger.ts';
 import { type JobFileSource, JobFileSystem } from '../jobs/jobFileSystem.ts';
 
-// VS Code itself asks before it opens a file of this size.
-const MOST_OPENED_BYTES = 50_000_000;
+/** VS Code itself asks before it opens a file of this size. */
+export const MOST_OPENED_BYTES = 50_000_000;
 
 interface ResultInputs
   extends Pick<WindowParts, 'contexts' | 'home' | 'ledger' | 'log' | 'parts' | 'signal' | 'wasSubmittedHere'> {
@@ -23,9 +23,12 @@ interface ResultInputs
   readonly worker: Pick<Worker, 'archiver' | 'browsed' | 'journals'>;
 }
 
-interface ResultFeature {
+export interface ResultFeature {
   /** What a download uses. */
   readonly downloading: ResultDeps;
+  readonly resultsView: ResultsView;
+  /** Where the files of jobs are read that are browsed while they run, by our own IDs of the jobs. */
+  readonly running: Map<string, JobFileSource>;
   readonly commands: () => Promise<Commands<'results'>>;
 }
 
@@ -44,8 +47,9 @@ export function registerResults({
 }: ResultInputs): ResultFeature {
   const { store, watched } = jobs;
   const downloading = { archiver, home, hosts, ledger, log, signal, store };
-  const documents = parts.add(resultDocuments(browsed, ledger));
-  const resultsView = parts.add(new ResultsView({ browsed, documents, contexts }));
+  const running = new Map<string, JobFileSource>();
+  const documents = parts.add(resultDocuments(browsed, ledger, running));
+  const resultsView = parts.add(new ResultsView({ documents, contexts, log }));
   parts.add(
     store.onDidChange(({ counted }) => {
       if (counted.length > 0)
@@ -60,22 +64,34 @@ export function registerResults({
   const commandDeps = { ...downloading, browsed, jobs, resultDocuments: documents, resultsView };
   return {
     downloading,
+    resultsView,
+    running,
     commands: async () => (await import('./resultCommands.ts')).resultCommands(commandDeps),
   };
 }
 
 /**
- * The results of a job that are in the cache: `farwharf-results://ID/path`. Nothing is downloaded for an address, which any extension can
- * open.
+ * The files of a job that are shown: `farwharf-results://ID/path`. Nothing is downloaded, and no job connected to, for an address, which any
+ * extension can open: these are results in the cache, and files of a running job that the user browses.
  */
-function resultDocuments(browsed: Worker['browsed'], ledger: Pick<AsyncLedger, 'get'>): JobFileSystem {
-  const source: JobFileSource = {
+function resultDocuments(
+  browsed: Worker['browsed'],
+  ledger: Pick<AsyncLedger, 'get'>,
+  running: ReadonlyMap<string, JobFileSource>,
+): JobFileSystem {
+  const stored: JobFileSource = {
     async find(id, path) {
       const found = await browsed.find(id, path);
       return found === 'folder' ? { isFolder: true, size: 0 } : found && { isFolder: false, size: found.size };
     },
     children: async (id, path) => (await browsed.level(id, path)).children,
     read: (id, path) => browsed.readAll(id, path, MOST_OPENED_BYTES),
+  };
+  const sourceOf = (id: string): JobFileSource => running.get(id) ?? stored;
+  const source: JobFileSource = {
+    find: (id, path) => sourceOf(id).find(id, path),
+    children: (id, path) => sourceOf(id).children(id, path),
+    read: (id, path) => sourceOf(id).read(id, path),
   };
   return new JobFileSystem('farwharf-results', source, ledger);
 }

@@ -15,6 +15,9 @@ import {
 } from '../jobs/list/jobCommand.ts';
 import type { Worker } from '../threads/worker.ts';
 import type { ResultsView } from './resultsView.ts';
+import { formatBytes, plural } from '../../core/text/format.ts';
+import type { ResultSummary } from '../../jobs/results/browsedResults.ts';
+import type { ShownFiles } from './shownFiles.ts';
 import { AppError } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { browseResults as fetchResults, takeResults } from '../../jobs/results/browse.ts';
@@ -44,7 +47,8 @@ export function resultCommands(deps: ResultCommandDeps): Commands<'results'> {
       only,
       run: (record) => browseResults(deps, record),
     }),
-    'farwharf.saveResults': (argument) => saveResults(deps, argument),
+    'farwharf.saveResults': () => saveResults(deps, ['']),
+    'farwharf.saveResult': (argument) => saveResults(deps, pathsOfRow(deps, argument)),
     'farwharf.compareResult': (argument) => compareResult(deps, argument),
     'farwharf.closeResults': () => deps.resultsView.close(),
   };
@@ -79,34 +83,56 @@ async function browseResults(deps: ResultCommandDeps, record: JobRecord): Promis
       onPhase: (phase) => reportPhase(deps, phase, progress),
     });
     progress.close();
-    await resultsView.show(record, summary);
+    await resultsView.show(storedResults(deps, record, summary));
   } finally {
     progress.close();
   }
 }
 
-/** Saves the results that the argument names, or all that are shown, into the folder of the job. Returns the paths written. */
-async function saveResults(deps: ResultCommandDeps, argument: unknown): Promise<readonly string[] | undefined> {
-  const { browsed, resultsView } = deps;
-  const record = shown(deps);
-  const paths = resultsView.pathsOf(argument);
-  return saveInto(deps, record, {}, (options) =>
-    takeResults({ ...downloadDeps(deps, record), browsed }, record, paths, options),
-  );
+/** The results of a job that are in the cache. */
+function storedResults(deps: ResultCommandDeps, record: JobRecord, { files, bytes }: ResultSummary): ShownFiles {
+  return {
+    record,
+    title: l10n.t('Results'),
+    message:
+      files === 0
+        ? l10n.t('This job made no files.')
+        : l10n.t(
+            '{0}, {1}. Save to Folder copies them into your folder.',
+            plural(files, l10n.t('1 file'), l10n.t('{0} files')),
+            formatBytes(bytes),
+          ),
+    level: (folder) => deps.browsed.level(record.id, folder),
+    take: (paths, options) =>
+      takeResults({ ...downloadDeps(deps, record), browsed: deps.browsed }, record, paths, options),
+    refreshMs: undefined,
+    [Symbol.dispose]: () => {},
+  };
+}
+
+/** Saves files into the folder of the job. Returns the paths written. */
+async function saveResults(deps: ResultCommandDeps, paths: readonly string[]): Promise<readonly string[] | undefined> {
+  const files = shown(deps);
+  return saveInto(deps, files.record, {}, (options) => files.take(paths, options));
+}
+
+function pathsOfRow({ resultsView }: ResultCommandDeps, row: unknown): readonly [string, ...string[]] {
+  const [path, ...others] = resultsView.pathsOf(row);
+  if (path !== undefined) return [path, ...others];
+  throw new AppError('bad-input', l10n.t('Select a file in the Results view first.'));
 }
 
 /** Compares a result with the file in the folder. */
 async function compareResult(deps: ResultCommandDeps, argument: unknown): Promise<void> {
-  const record = shown(deps);
-  const [path = ''] = deps.resultsView.pathsOf(argument);
-  if (path === '') throw new AppError('bad-input', l10n.t('Select a file in the Results view first.'));
+  const { record } = shown(deps);
+  const [path] = pathsOfRow(deps, argument);
   const result = deps.resultDocuments.uriOf(record, path);
   const here = vscode.Uri.file(join(await resultsFolderOf(record), path));
   const title = l10n.t('{0}: your file and the result', printableLine(basename(path)));
   await vscode.commands.executeCommand('vscode.diff', here, result, title, { preview: true });
 }
 
-function shown({ resultsView: { record } }: ResultCommandDeps): JobRecord {
-  if (record !== undefined) return record;
+function shown({ resultsView: { files } }: ResultCommandDeps): ShownFiles {
+  if (files !== undefined) return files;
   throw new AppError('missing', l10n.t('No results are shown. Select Browse Results on a job first.'));
 }

@@ -19,6 +19,7 @@ import type { JobRecord } from '../../jobs/ledger/record.ts';
 import { resultsFolderOf } from '../../jobs/results/resultsFolder.ts';
 import { resultLimits } from '../../jobs/results/resultLimits.ts';
 import { ResultJournals } from '../../jobs/results/resultJournals.ts';
+import type { ArchiveLimits } from '../../workspace/extract/extract.ts';
 import type { PlannedResult, ResultDecision } from '../../workspace/results/applyResults.ts';
 import { readSetting } from '../contributions/config.ts';
 import { diskFolders, requireTrust } from '../workspace/folders.ts';
@@ -131,9 +132,20 @@ export async function downloadNew(deps: ResultDeps, record: JobRecord): Promise<
 
 /** What a download of this job needs. */
 export function downloadDeps({ hosts, archiver, ledger, home }: ResultDeps, { host }: JobRecord): DownloadDeps {
+  return {
+    service: hosts.service(host),
+    archiver,
+    ledger,
+    home,
+    limits: limitsOfSetting(),
+    journals: new ResultJournals(home),
+  };
+}
+
+/** How large results may be. */
+export function limitsOfSetting(): ArchiveLimits {
   const raise = l10n.t('Raise the limit in the setting {0}.', 'farwharf.maxResultSize');
-  const limits = resultLimits(readSetting('maxResultSize'), raise);
-  return { service: hosts.service(host), archiver, ledger, home, limits, journals: new ResultJournals(home) };
+  return resultLimits(readSetting('maxResultSize'), raise);
 }
 
 /** The folder that was submitted, if it is open here; otherwise a folder of this window that the user picks. */

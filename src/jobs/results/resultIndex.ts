@@ -7,7 +7,7 @@ export interface BrowsedFile extends PlacedEntry {
 }
 
 /** A file or folder directly in a folder of the results. */
-export interface ResultChild {
+interface ResultChild {
   readonly path: string;
   readonly name: string;
   readonly isFolder: boolean;

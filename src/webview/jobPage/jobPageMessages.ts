@@ -19,6 +19,7 @@ export const PAGE_ACTIONS = [
   'showLog',
   'cancelJob',
   'openJobTerminal',
+  'browseRunningJob',
   'browseResults',
   'downloadResults',
   'comparePlots',

@@ -22,6 +22,7 @@ const TITLES: Readonly<Record<PageAction, string>> = {
   downloadResults: l10n.t('Download Results'),
   comparePlots: l10n.t('Compare Plots'),
   openJobTerminal: l10n.t('Open Terminal in Job'),
+  browseRunningJob: l10n.t('Browse Running Job'),
   compareSubmitted: l10n.t('Compare Submitted Files'),
   resubmitJob: l10n.t('Submit Again'),
 };

@@ -92,11 +92,28 @@ export function declareMainJob(open: () => Promise<JobHost>): void {
       .first()
       .waitFor();
 
-    if (host.hasCluster !== true) await typeIntoJob(window.page, 'echo $((6*7)) > typed; cat typed', /^42/);
+    if (host.hasCluster !== true) {
+      await typeIntoJob(window.page, 'echo $((6*7)) > typed; cat typed', /^42/);
+      await runCommand(window.page, 'Farwharf: Browse Running Job');
+      await choose(window.page, SCRIPT);
+      const typed = window.page.locator('.part.sidebar .monaco-list-row', { hasText: 'typed' });
+      await typed.filter({ hasText: '3 B' }).waitFor();
+      await typeIntoJob(window.page, 'echo more >> typed; wc -c typed', /^8 typed/);
+      await typed.filter({ hasText: '8 B' }).click();
+      await window.page.locator('.editor-instance .view-line', { hasText: 'more' }).waitFor();
+      await row('running').click();
+      await logLine(FIRST_LINE).waitFor();
+    }
 
     await reloadWorkbench(window.page);
     await logLine(FIRST_LINE).waitFor();
     await row('running').waitFor();
+    if (host.hasCluster !== true) {
+      await openJobTerminal(window.page);
+      await terminalLine(window.page, 'Press Enter to open a new shell.').waitFor();
+      await row('running').click();
+      await logLine(FIRST_LINE).waitFor();
+    }
 
     const second = await window.page.context().newPage();
     await openWorkbench(second, window.page.url());
@@ -170,15 +187,19 @@ export function declareMainJob(open: () => Promise<JobHost>): void {
 
 /** Types a line into the terminal of the only running job, and waits for a line that the terminal then shows. */
 async function typeIntoJob(page: Page, typed: string, shown: RegExp): Promise<void> {
+  await openJobTerminal(page);
+  await terminalLine(page, /[#$]\s*$/).waitFor();
+  await page.keyboard.type(`${typed}\n`);
+  await terminalLine(page, shown).waitFor();
+}
+
+async function openJobTerminal(page: Page): Promise<void> {
   await runCommand(page, 'Farwharf: Open Terminal in Job');
   await choose(page, SCRIPT);
-  const rows = page.locator('.terminal-wrapper.active .xterm-rows > div');
-  await rows
-    .filter({ hasText: /[#$]\s*$/ })
-    .first()
-    .waitFor();
-  await page.keyboard.type(`${typed}\n`);
-  await rows.filter({ hasText: shown }).first().waitFor();
+}
+
+function terminalLine(page: Page, text: string | RegExp): Locator {
+  return page.locator('.terminal-wrapper.active .xterm-rows > div').filter({ hasText: text }).first();
 }
 
 /** A script that prints numbers until the gate is there, and then waits to be cancelled. */

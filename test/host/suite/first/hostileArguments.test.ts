@@ -18,7 +18,7 @@ import { SCRIPT } from '../../support/workspace.ts';
 const COMMANDS = [
   'submitWorkspace submitFile submitProfile resubmitJob cancelJob removeJob downloadResults copyJobId copyJobLink showLog showJobPage',
   'pinJob unpinJob addJob groupJobs filterJobs clearJobFilter showMoreJobs setBudget setSecret removeSecret',
-  'showEvents openFullLog findInLog showFirstError saveLog comparePlots compareSubmitted openIgnoreRule returnToSubmit browseResults saveResults compareResult closeResults',
+  'showEvents openFullLog findInLog showFirstError saveLog comparePlots compareSubmitted openIgnoreRule returnToSubmit browseResults saveResults saveResult compareResult closeResults',
   'openCanvas runFlow debugFlow submitFlow replayFlow readFlowByRunning openPrompts tryPrompt',
   'askFollowUp askAgain stopAnswer searchFolder',
 ].flatMap((names) => names.split(' '));

@@ -45,6 +45,7 @@ test('a page is data without control characters, with gaps where a value is not 
     'showLog',
     'cancelJob',
     'openJobTerminal',
+    'browseRunningJob',
     'comparePlots',
     'compareSubmitted',
     'resubmitJob',
