@@ -99,7 +99,7 @@ test('/v1/me returns credits, prices and limits, and /openapi.json describes eve
   assert.equal(me.credits, 12.5);
   assert.equal(me.rate_card[0]?.['machine_class'], 'local');
   assert.equal(me.rate_card[0]?.['credits_per_minute'], 0.1);
-  assert.deepEqual(me.limits, { max_runtime: 30 * 24 * 3600, max_upload_bytes: 20e9 });
+  assert.deepEqual(me.limits, { max_runtime: 30 * 24 * 3600, max_upload_bytes: 20e9, max_hold: 3600 });
   const { paths } = (await (await fetch(`${service.url}/openapi.json`)).json()) as { paths: Record<string, object> };
   const described = Object.entries(paths).flatMap(([path, item]) =>
     Object.keys(item).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, '{}')}`),
