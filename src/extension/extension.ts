@@ -12,7 +12,7 @@ import type { Features } from './features.ts';
 import type { JobNode } from './jobs/store/jobNodes.ts';
 import { startFlowsWhereNeeded } from './flows/flowStart.ts';
 import { loadWhenOpened } from './ui/loadWhenOpened.ts';
-import { INDEX_VIEW, JOBS_VIEW, TASK_TYPE } from './contributions/names.ts';
+import { DEBUG_TYPE, INDEX_VIEW, JOBS_VIEW, TASK_TYPE } from './contributions/names.ts';
 import type { IndexNode } from './search/index/indexTree.ts';
 import type { Shell } from './shell.ts';
 import { continueTour } from './workspace/folderTour.ts';
@@ -127,6 +127,14 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
       resolveTask: async (task) => (await load()).tasks.resolveTask(task),
     }),
     agentTools,
+    vscode.debug.registerDebugConfigurationProvider(DEBUG_TYPE, {
+      resolveDebugConfiguration: (_, configuration) => withDebugDefaults(configuration),
+      resolveDebugConfigurationWithSubstitutedVariables: async (folder, configuration) =>
+        (await (await load()).debugging()).resolve(folder, configuration),
+    }),
+    vscode.debug.registerDebugAdapterDescriptorFactory(DEBUG_TYPE, {
+      createDebugAdapterDescriptor: async (session) => (await (await load()).debugging()).createAdapter(session),
+    }),
     vscode.window.registerUriHandler({
       handleUri: (uri) =>
         load()
@@ -147,6 +155,12 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
       (await load()).search().index.call((server) => server.searchFolders(query, { limit })),
     indexStatus: async () => (await load()).search().index.status,
   };
+}
+
+/** F5 without a configuration submits the file of the active editor. */
+function withDebugDefaults(configuration: vscode.DebugConfiguration): vscode.DebugConfiguration {
+  if (configuration.type) return configuration;
+  return { type: DEBUG_TYPE, request: 'launch', name: l10n.t('Debug as Job'), file: '${file}' };
 }
 
 /** Jobs of an earlier window may still be running and are followed again, but only if Farwharf was used before. */

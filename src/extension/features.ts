@@ -12,6 +12,7 @@ import { registerAgents } from './agents/registerAgents.ts';
 import type { FeatureCommands } from './contributions/commands.ts';
 import { ContextKeys } from './contributions/contexts.ts';
 import { Parts } from './contributions/parts.ts';
+import { type DebugFeature, registerDebugging } from './debug/registerDebugging.ts';
 import { registerFailures } from './failures/registerFailures.ts';
 import type { Flows } from './flows/flows.ts';
 import { registerFlows } from './flows/registerFlows.ts';
@@ -37,6 +38,8 @@ export interface Features {
   readonly commands: FeatureCommands;
   readonly tree: Pick<JobTree, 'getChildren' | 'getParent' | 'getTreeItem' | 'resolveTreeItem'>;
   readonly tasks: JobTasks;
+  /** Created on first use. */
+  readonly debugging: DebugFeature['debugging'];
   /** Created on first use. */
   agentTools(): AgentTools;
   /** Created on first use. */
@@ -106,6 +109,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
   const failures = registerFailures({ ...base, hosts, jobs, modelKeys });
   const sweeps = registerSweeps({ ...base, hosts, jobs, onSent: (id) => void memory.addSubmitted(id) });
   const { submit, ...submits } = registerSubmit({ ...base, account, flowRuntime, hosts, jobs, memory, sweeps });
+  const debug = registerDebugging({ ...base, hosts, jobs, submit });
   const { indexChanged, indexView } = shell;
   const search = registerSearch({ ...base, indexChanged, indexView, modelKeys });
   const flows = registerFlows({ ...base, flowRuntime, hosts, jobs, modelKeys, submit });
@@ -114,6 +118,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
     commands: {
       account: () => accounts.commands({ ledger, store }),
       agents: agents.commands,
+      debug: debug.commands,
       failures: failures.commands,
       flows: flows.commands,
       inside: inside.commands,
@@ -125,6 +130,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
     },
     tree: jobs.tree,
     tasks: new JobTasks({ home, hosts, ledger, log, store, submit, worker }),
+    debugging: debug.debugging,
     agentTools: agents.tools,
     search: search.search,
     flows: flows.flows,

@@ -5,6 +5,8 @@ import { describeSpending, type ProjectSpending } from '../jobs/ledger/spending.
 import { balanceNow, secondsUntilEmpty } from '../jobs/plan/balance.ts';
 import type { BudgetState } from '../jobs/plan/budgetCheck.ts';
 import { describeForecast, hasNoCredits } from '../jobs/plan/estimate.ts';
+import { describeJob } from '../jobs/report/describeJob.ts';
+import { isFrozen } from '../jobs/report/frozenText.ts';
 import { isActive, type JobRecord } from '../jobs/ledger/record.ts';
 import type { AccountView, ConnectionState } from './account/account.ts';
 import { escapeMarkdown } from './ui/markdown.ts';
@@ -55,7 +57,14 @@ export function statusView({ host, ...rest }: StatusFacts): StatusView {
   const shown = shownBalance(facts, running);
   const amount = shown === null ? '' : l10n.t('{0} cr', formatCredits(shown));
   const isDown = facts.state === 'unreachable';
-  const icon = isDown ? '$(debug-disconnect)' : running.length > 0 ? '$(sync~spin)' : '$(rocket)';
+  const frozen = running.filter(isFrozen);
+  const icon = isDown
+    ? '$(debug-disconnect)'
+    : frozen.length > 0
+      ? '$(debug-pause)'
+      : running.length > 0
+        ? '$(sync~spin)'
+        : '$(rocket)';
   const count = running.length > 0 ? `${running.length}${amount === '' ? '' : ' · '}` : '';
   return {
     text: `${icon} ${count}${amount}`.trim(),
@@ -63,6 +72,7 @@ export function statusView({ host, ...rest }: StatusFacts): StatusView {
     tooltip: tooltip(facts, running, shown),
     command: 'farwharf.jobs.focus',
     isWarning:
+      frozen.length > 0 ||
       facts.budgets.some(isOverBudget) ||
       (shown !== null && (shown < facts.lowCredits || secondsLeft(facts, running, shown) !== undefined)),
   };
@@ -199,7 +209,10 @@ function rateTable({ rates }: AccountView): string {
 
 function runningTable(running: readonly JobRecord[], now: number): string {
   const rows = running.slice(0, NAMED_JOBS).map((record) => {
-    return `| $(sync~spin) ${escapeMarkdown(shownScript(record.script))} | ${escapeMarkdown(describeForecast(record, now) ?? '')} |`;
+    const [icon, text] = isFrozen(record)
+      ? ['debug-pause', describeJob(record, now)]
+      : ['sync~spin', describeForecast(record, now) ?? ''];
+    return `| $(${icon}) ${escapeMarkdown(shownScript(record.script))} | ${escapeMarkdown(text)} |`;
   });
   const rest = running.length - rows.length;
   if (rest > 0) rows.push(`| ${plural(rest, l10n.t('and 1 more job'), l10n.t('and {0} more jobs'))} | |`);

@@ -42,7 +42,7 @@ const FOLDERS: Record<string, string> = {
   cli: 'terminal command account jobs flows sweeps submit search admin mcp machines .',
   extension: `
     threads contributions ui workspace account agents jobs/store jobs/list notebooks jobs/log jobs failures results inside submit/preflight sweeps
-    submit search/index search flows/documents flows/runs flows/canvas flows/language flows .`,
+    submit debug search/index search flows/documents flows/runs flows/canvas flows/language flows .`,
   webview: 'canvas/dom canvas/state canvas/scene canvas/actions canvas/panels canvas jobPage sweepPage',
 };
 const SOURCE = join(import.meta.dirname, '../../src');

@@ -96,6 +96,16 @@ export class Hosts implements vscode.Disposable {
     return this.#use(host, (client) => client.connectJob(jobId, { signal }));
   }
 
+  /** Lets a frozen job wait longer for a debugger. Returns the job. */
+  extendFreeze(host: string, jobId: string, seconds: number): Promise<unknown> {
+    return this.#use(host, (client) => client.extendFreeze(jobId, seconds));
+  }
+
+  /** Lets a frozen job end as it would have. Returns the job. */
+  endFreeze(host: string, jobId: string): Promise<unknown> {
+    return this.#use(host, (client) => client.endFreeze(jobId));
+  }
+
   /** The environments that jobs of the account on a host built for later jobs. */
   environments(host: string): Promise<readonly KeptEnvironment[]> {
     return this.#use(host, (client) => client.listEnvironments());

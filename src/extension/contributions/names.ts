@@ -52,6 +52,7 @@ export const FEATURE_COMMANDS = {
     'farwharf.closeResults',
   ],
   inside: ['farwharf.openJobTerminal', 'farwharf.browseRunningJob'],
+  debug: ['farwharf.debugAsJob', 'farwharf.attachDebugger', 'farwharf.extendHold', 'farwharf.giveUpDebugging'],
   sweeps: [
     'farwharf.showSweep',
     'farwharf.downloadSweepResults',
@@ -215,6 +216,9 @@ export const CANVAS_TYPE = 'farwharf.canvas';
 
 /** The ID of the MCP server definitions. */
 export const MCP_PROVIDER = 'farwharf.tools';
+
+/** The type of the debug sessions of jobs. */
+export const DEBUG_TYPE = 'farwharf';
 
 /** The type of the tasks that run jobs. */
 export const TASK_TYPE = 'farwharf';

@@ -5,6 +5,8 @@ import type { JobPage } from '../../jobs/report/jobPage.ts';
 import { stateWord } from '../../jobs/ledger/jobIcon.ts';
 import { isActive, isOver, type JobRecord, shortId } from '../../jobs/ledger/record.ts';
 import { describeFacts, describeFiles, metricPlots, type PagePlot, usagePlots } from '../../jobs/report/pageText.ts';
+import { describeJob } from '../../jobs/report/describeJob.ts';
+import { isDebuggable, isFrozen } from '../../jobs/report/frozenText.ts';
 import { describePhase } from '../../jobs/report/jobTimeline.ts';
 import { describeLastSeen, type LostContact } from './store/lostContacts.ts';
 import { startedArguments, startedName } from '../../jobs/selection/script.ts';
@@ -32,7 +34,11 @@ export function viewOf(page: JobPage, record: JobRecord, context: PageContext): 
   const { account, compared, links, now: today, lost } = context;
   const isLost = lost !== undefined && !isOver(record);
   const now = isLost ? lost.since : today;
-  const state = isLost ? describeLastSeen(record, lost) : stateWord(record.state);
+  const state = isLost
+    ? describeLastSeen(record, lost)
+    : isFrozen(record)
+      ? describeJob(record, now)
+      : stateWord(record.state);
   const metrics = metricPlots(page, MAX_METRICS);
   const metricPlot = (plot: PagePlot): ShownPlot => {
     const others = compared.map((other) => {
@@ -73,7 +79,9 @@ function nameOf(record: JobRecord): string {
 /** What can be done with the job now. */
 function actionsOf(record: JobRecord): readonly PageAction[] {
   return [
+    ...(isFrozen(record) ? (['attachDebugger', 'extendHold', 'giveUpDebugging'] as const) : []),
     'showLog',
+    ...(isDebuggable(record) && !isFrozen(record) ? (['attachDebugger'] as const) : []),
     ...(isActive(record) ? (['cancelJob'] as const) : []),
     ...(record.state === 'running' ? (['openJobTerminal', 'browseRunningJob'] as const) : []),
     ...(isOver(record) ? (['browseResults', 'downloadResults'] as const) : []),

@@ -1,6 +1,7 @@
 import * as l10n from '@vscode/l10n';
 import * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
+import { debugOptions } from '../../remote/protocol/debugging.ts';
 import { JOB_TERMS, termsWith, type TermWith } from '../../remote/protocol/jobTerms.ts';
 import { parameterValue } from '../../jobs/ledger/parameters.ts';
 
@@ -39,6 +40,8 @@ const submitArguments = z.object({
   packages: text,
   /** With a profile that has a matrix: values of its parameters. */
   parameters: z.record(z.string(), parameterValue, l10n.t('Enter an object.')).optional(),
+  /** How the job waits for a debugger. */
+  debug: debugOptions.optional(),
   /** Whether to show the preflight even if the user turned it off. */
   lookFirst: z.boolean(l10n.t('Enter true or false.')).optional(),
   /** The flow to run, where the script is a flow file. */

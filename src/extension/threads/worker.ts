@@ -12,6 +12,7 @@ import type { ResultCounter } from '../../jobs/log/resultCounter.ts';
 import type { ResultJournals } from '../../jobs/results/resultJournals.ts';
 import type { Selections } from '../../jobs/selection/selections.ts';
 import type { currentLine } from '../../jobs/source/currentLine.ts';
+import type { compareLines } from '../../jobs/source/lineMap.ts';
 import type { SubmittedFiles } from '../../jobs/archives/submittedFiles.ts';
 
 /** The functions of the worker thread: everything that would block the extension host. */
@@ -24,7 +25,7 @@ export interface WorkerService extends Readonly<Record<string, object>> {
   readonly browsed: Omit<BrowsedResults, 'read'>;
   readonly submitted: SubmittedFiles;
   readonly failures: { readonly details: ReadDetails };
-  readonly sources: { readonly currentLine: typeof currentLine };
+  readonly sources: { readonly currentLine: typeof currentLine; readonly compareLines: typeof compareLines };
   readonly thread: { isNeeded(): boolean };
 }
 
@@ -55,7 +56,13 @@ if (parentPort) {
       const { detailsReader } = await import('../../jobs/failure/failureDetails.ts');
       return { details: detailsReader({ ledger: directLedger(ledger), home }, new AbortController().signal) };
     },
-    sources: () => import('../../jobs/source/currentLine.ts'),
+    sources: async () => {
+      const [{ currentLine }, { compareLines }] = await Promise.all([
+        import('../../jobs/source/currentLine.ts'),
+        import('../../jobs/source/lineMap.ts'),
+      ]);
+      return { currentLine, compareLines };
+    },
     thread: { isNeeded: () => selections?.isHolding === true || !ledger.isStored },
   };
   serveCalls(parentPort, service);

@@ -5,6 +5,7 @@ import { costSoFar, describeUsed } from '../plan/estimate.ts';
 import { jobIcon, type JobIcon, stateWord } from '../ledger/jobIcon.ts';
 import { elapsedSeconds, isOver, isUnpriced, isWaiting, type JobRecord } from '../ledger/record.ts';
 import { describeProgramProgress, readProgress } from '../log/programProgress.ts';
+import { describeFrozen, holdLeft, isFrozen } from './frozenText.ts';
 import { describeWaiting } from './waitingText.ts';
 
 const REASON_LIMIT = 160;
@@ -19,6 +20,7 @@ export function describeJob(record: JobRecord, now: number, { isBesideIcon = fal
   const icon = jobIcon(record);
   if (icon === 'failed') return failureReason(record);
   if (isWaiting(record)) return oneLine(l10n.t('waits for an answer: {0}', record.waiting.question));
+  if (isFrozen(record)) return oneLine(joined([describeFrozen(record), l10n.t('{0} left', holdLeft(record, now))]));
   if (icon === 'unknown')
     return oneLine(`${stateWord(record.state)}: ${record.reason ?? l10n.t('check before you send it again')}`);
   // A job that was stopped at its time limit ran for exactly that time.

@@ -17,6 +17,9 @@ export interface ShownPlot extends ShownCurve {
 /** What the buttons of the page do. */
 export const PAGE_ACTIONS = [
   'showLog',
+  'attachDebugger',
+  'extendHold',
+  'giveUpDebugging',
   'cancelJob',
   'openJobTerminal',
   'browseRunningJob',

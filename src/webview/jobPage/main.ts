@@ -17,6 +17,9 @@ declare const acquireVsCodeApi: () => { postMessage(message: FromJobPage): void 
 
 const TITLES: Readonly<Record<PageAction, string>> = {
   showLog: l10n.t('Show Log'),
+  attachDebugger: l10n.t('Attach Debugger'),
+  extendHold: l10n.t('Extend Hold Time'),
+  giveUpDebugging: l10n.t('Give Up Debugging'),
   cancelJob: l10n.t('Cancel Job'),
   browseResults: l10n.t('Browse Results'),
   downloadResults: l10n.t('Download Results'),

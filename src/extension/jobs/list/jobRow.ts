@@ -2,6 +2,7 @@ import { basename, posix } from 'node:path';
 import * as l10n from '@vscode/l10n';
 import { formatCredits, formatDuration } from '../../../core/text/format.ts';
 import { type Printable, printableLine } from '../../../core/text/printable.ts';
+import { isDebuggable, isFrozen } from '../../../jobs/report/frozenText.ts';
 import { describeCommit, describeJob, describeResultCount } from '../../../jobs/report/describeJob.ts';
 import { type JobIcon, jobIcon, stateWord } from '../../../jobs/ledger/jobIcon.ts';
 import { shownScript, startedArguments, startedName } from '../../../jobs/selection/script.ts';
@@ -36,6 +37,7 @@ export const ICONS = {
 } as const satisfies Readonly<Record<JobIcon, readonly [icon: string, color?: string]>>;
 
 const WAITING_ICON = ['comment-discussion', 'problemsWarningIcon.foreground'] as const;
+const FROZEN_ICON = ['debug-pause', 'problemsWarningIcon.foreground'] as const;
 export const LOST_ICON = ['warning', 'problemsWarningIcon.foreground'] as const;
 
 /** What a row depends on besides its job. */
@@ -55,7 +57,8 @@ export function jobRow(record: JobRecord, { now, lost, hasSeveralFolders, hasSev
   const family = jobIcon(record);
   const isLost = lost !== undefined && !isOver(record);
   const isAsking = isWaiting(record);
-  const [icon, color] = isLost ? LOST_ICON : isAsking ? WAITING_ICON : ICONS[family];
+  const isHeld = isFrozen(record);
+  const [icon, color] = isLost ? LOST_ICON : isAsking ? WAITING_ICON : isHeld ? FROZEN_ICON : ICONS[family];
   const path = startedName(record);
   const isCommand = record.command !== null;
   const label = printableLine(isCommand ? path : posix.basename(path));
@@ -71,7 +74,7 @@ export function jobRow(record: JobRecord, { now, lost, hasSeveralFolders, hasSev
   const spoken = [label, ...(record.pinned ? [l10n.t('pinned')] : []), ...description.split(' · ').map(spellOut)].join(
     ', ',
   );
-  const contextValue = `job.${family}${isAsking ? '.waiting' : ''}${record.pinned ? '.pinned' : ''}${isLost ? `.${lost.reason}` : ''}`;
+  const contextValue = `job.${family}${isAsking ? '.waiting' : ''}${isHeld ? '.frozen' : isDebuggable(record) ? '.debug' : ''}${record.pinned ? '.pinned' : ''}${isLost ? `.${lost.reason}` : ''}`;
   return { label, description, icon, color, contextValue, spoken };
 }
 

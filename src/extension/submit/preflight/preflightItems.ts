@@ -81,6 +81,7 @@ export function preflightRows(view: SubmitView, changes: readonly string[]): Pre
       choice: 'time',
       label: label`$(watch) ${l10n.t('Time limit')}`,
       description: label`${formatDuration(draft.maxRuntime)} · ${describeEstimate(view.estimate)}`,
+      ...holdText(view),
     },
     {
       choice: 'project',
@@ -127,6 +128,19 @@ export function preflightRows(view: SubmitView, changes: readonly string[]): Pre
     },
   );
   return rows;
+}
+
+/** How long a job that is debugged may be frozen, and for how much. */
+function holdText({ draft: { debug }, estimate }: SubmitView): { readonly detail?: Printable } {
+  if (debug === undefined) return {};
+  const time = l10n.t('Waits up to {0} for a debugger where it fails', formatDuration(debug.hold));
+  const { frozen } = estimate.type === 'known' ? estimate : {};
+  return {
+    detail:
+      frozen === undefined
+        ? label`${time}`
+        : label`${l10n.t('{0}, for at most {1} of these credits', time, formatCredits(frozen))}`,
+  };
 }
 
 /** The title above the rows. */
