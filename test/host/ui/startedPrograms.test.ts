@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { spawnSync } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, suite, test } from 'node:test';
@@ -13,8 +14,10 @@ import {
   closeAllEditors,
   followLink,
   openFile,
+  reloadWorkbench,
   runCommand,
   typeIntoList,
+  showNotification,
   WAIT_TIMEOUT_MS,
   webviewOf,
 } from '../../../scripts/vscode/workbench.ts';
@@ -22,6 +25,9 @@ import { code, notebook, notebooksAreMissing } from '../../service/support/noteb
 import { screenshotOfFailure } from '../support/failure.ts';
 
 const missing = await notebooksAreMissing();
+// The debugger that Debian has belongs to its own Python.
+const DEBIAN_PYTHON = '/usr/bin/python3';
+const hasDebugpy = spawnSync(DEBIAN_PYTHON, ['-c', 'import debugpy']).status === 0;
 
 // A picture without a library: two colours that meet along a curve.
 const DRAW = `import math, struct, zlib
@@ -47,6 +53,20 @@ const PLOTS = [
   'draw(9)',
   'import time\nprint("until it is cancelled")\ntime.sleep(600)',
 ];
+const RATE = `def look_up(table, name):
+    # The table may lack it.
+    rate = table[name]
+    return rate
+
+print(look_up({'momentum': 0.9}, 'lr'))
+`;
+const DEBUG = {
+  type: 'farwharf',
+  request: 'launch',
+  name: 'rate',
+  command: [DEBIAN_PYTHON, 'rate.py'],
+  holdMinutes: 20,
+};
 const RATES = [2, 3, 5];
 const SCORED = [
   code('rate = 0', ['parameters']),
@@ -89,6 +109,9 @@ suite('what a job runs besides scripts', () => {
           join(path, 'edits.ipynb'),
           notebook(['print("first")', untilGate('second'), 'print("deleted")', untilGate('last')]),
         );
+        await writeFile(join(path, 'rate.py'), RATE);
+        await mkdir(join(path, '.vscode'));
+        await writeFile(join(path, '.vscode', 'launch.json'), JSON.stringify({ configurations: [DEBUG] }));
         await writeFile(join(path, 'names.txt'), 'ada\nben\ncy\n');
         await writeFile(join(path, 'plots.ipynb'), notebook(PLOTS));
         await writeFile(join(path, 'rates.ipynb'), notebook(SCORED));
@@ -275,6 +298,48 @@ suite('what a job runs besides scripts', () => {
       shown = await savedOutputs(path).catch(() => []); // the file may be half written
     }
   }
+  test('a Python job is debugged, waits where it fails, and is shown in the edited file after a reload', {
+    skip: hasDebugpy ? false : 'LOUD: /usr/bin/python3 has no debugpy (Debian: apt-get install python3-debugpy)',
+  }, async () => {
+    const { page } = window;
+    const frame = (text: string): Locator =>
+      page.locator('.debug-call-stack .monaco-list-row', { hasText: text }).first();
+    const variable = (text: string): Locator =>
+      page.locator('.debug-viewlet .monaco-list-row', { hasText: text }).first();
+    await openFile(page, 'rate.py');
+    await page.locator('.monaco-editor .view-line', { hasText: 'rate = table' }).click();
+    await runCommand(page, 'Debug: Toggle Breakpoint');
+    await page.locator('.codicon-debug-breakpoint').first().waitFor();
+    await page.keyboard.press('F5');
+    await list('Waits up to 20 min for a debugger where it fails').waitFor();
+    await page.screenshot({ path: join(EVIDENCE, 'debug-preflight.png') });
+    await choose(page, `Submit ${DEBIAN_PYTHON} rate.py`);
+    await frame('rate.py').filter({ hasText: '3:1' }).waitFor();
+    await variable("name = 'lr'").waitFor();
+    await page.locator('.debug-top-stack-frame-line').first().waitFor();
+    await page.screenshot({ path: join(EVIDENCE, 'debug-breakpoint.png') });
+    await runCommand(page, 'Debug: Continue');
+    await page.locator('.exception-widget', { hasText: 'KeyError' }).waitFor();
+    await page.screenshot({ path: join(EVIDENCE, 'debug-failure.png') });
+    await runCommand(page, 'Debug: Disconnect');
+    await page.locator('.debug-toolbar').waitFor({ state: 'hidden' });
+    await runCommand(page, 'View: Show Farwharf');
+    await job('rate.py').filter({ hasText: "waits at rate.py:3: KeyError 'lr'" }).waitFor();
+    await page.screenshot({ path: join(EVIDENCE, 'debug-waits.png') });
+
+    await writeFile(join(folder, 'rate.py'), `# A first line that is new.\n${RATE.replace("'lr'", "'rate'")}`);
+    await reloadWorkbench(page);
+    const offer = await showNotification(page, "rate.py waits at rate.py:3: KeyError 'lr'");
+    await page.screenshot({ path: join(EVIDENCE, 'debug-offer.png') });
+    await offer.getByRole('button', { name: 'Attach' }).click();
+    await frame('rate.py').filter({ hasText: '4:1' }).waitFor();
+    await variable("name = 'lr'").waitFor();
+    await page.screenshot({ path: join(EVIDENCE, 'debug-attached.png') });
+    await runCommand(page, 'Farwharf: Give Up Debugging');
+    await runCommand(page, 'View: Show Farwharf');
+    await job('rate.py').filter({ hasText: 'exit 1' }).waitFor();
+    await page.screenshot({ path: join(EVIDENCE, 'debug-failed.png') });
+  });
 
   /** What each cell of a notebook in the folder shows: the texts that it printed, and the types of its other outputs. */
   async function savedOutputs(path: string): Promise<readonly (readonly string[])[]> {
