@@ -136,6 +136,12 @@ for (const isolation of ['none', 'bubblewrap'] as const) {
         const debug = await attach(id, process);
         const { threadId, reason } = await start(debug);
         assert.equal(reason, 'exception');
+        const threads = listOf((await debug.request('threads'))['threads']);
+        assert.deepEqual(
+          threads.map(({ name }) => name),
+          ['MainThread'],
+          'only threads of the job',
+        );
         const { lines, variables } = await framesOf(debug, threadId);
         assert.deepEqual([lines, variables['n'], variables['config']], [[3, 8, 10], '4', "{'momentum': 0.9}"]);
         if (way === 'disconnect') await debug.request('disconnect', { terminateDebuggee: false });

@@ -10,7 +10,7 @@ const MODELS =
   /^(api\.(openai|anthropic|mistral|deepseek|groq|x|together|fireworks|cerebras)\.(com|ai|xyz)|openrouter\.ai|generativelanguage\.googleapis\.com|huggingface\.co|[\w-]+\.openai\.azure\.com|bedrock-runtime\.[\w-]+\.amazonaws\.com|aiplatform\.googleapis\.com)$/;
 /** Named in comments, as sources of rules and figures. */
 const DOCUMENTATION =
-  /^(www\.(sqlite|w3|kernel|gnu)\.org|sqlite\.org|prometheus\.io|modelcontextprotocol\.io|webassembly\.github\.io|developers\.openai\.com|platform\.claude\.com|ai\.google\.dev|learn\.microsoft\.com|www\.tensorflow\.org|protobuf\.dev)$/;
+  /^(www\.(sqlite|w3|kernel|gnu)\.org|sqlite\.org|prometheus\.io|modelcontextprotocol\.io|webassembly\.github\.io|(developers|platform)\.openai\.com|platform\.claude\.com|console\.groq\.com|docs\.(x|mistral|vllm)\.ai|api-docs\.deepseek\.com|ai\.google\.dev|learn\.microsoft\.com|www\.tensorflow\.org|protobuf\.dev)$/;
 const EXAMPLES = /^(127\.0\.0\.1|localhost|([\w-]+\.)?example\.(org|com)|(vscode|recorded)\.invalid)$/;
 
 test('the code contains only addresses of model services, standards and documentation', () => {

@@ -20,7 +20,8 @@ const SINKS: readonly (readonly [what: string, call: RegExp, files: readonly str
   ['hovers', /new vscode\.MarkdownString\b/, ['extension/ui/show.ts']],
   ['rows of trees', /new vscode\.TreeItem\b/, ['extension/ui/show.ts']],
   ['output channels', /createOutputChannel\((?!'[^']*', \{ log: true \}\))/, ['extension/ui/show.ts']],
-  ['terminals of VS Code', /createTerminal\b/, []],
+  // TerminalGuard passes on what a terminal needs.
+  ['terminals of VS Code', /createTerminal\b/, ['extension/inside/jobTerminals.ts']],
   ['diagnostics and results of tests', /new vscode\.(?:Diagnostic|TestMessage)\((?!.*printable)/, []],
   ['the extension log', /\boutput\[level\]\((?!printable)/, []],
   [

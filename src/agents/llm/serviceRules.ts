@@ -61,7 +61,7 @@ const GEMINI: SchemaSubset = {
   maxEnumValues: 1_000,
 };
 
-// https://github.com/ggml-org/llama.cpp/blob/master/grammars/README.md, which Ollama and LM Studio use, and
+// grammars/README.md of llama.cpp, which Ollama and LM Studio use, and
 // https://docs.vllm.ai/en/latest/features/structured_outputs.html (xgrammar). Both refuse some patterns, and long repetitions.
 const GRAMMAR: SchemaSubset = {
   ...GEMINI,
@@ -77,7 +77,7 @@ const COMPLETION_TOKENS = { name: 'max_completion_tokens', models: REASONING_MOD
 const STRICT: ServiceRules = { replySchema: 'json_schema', subset: TYPES_ONLY };
 const CONSTRAINED: ServiceRules = { replySchema: 'json_schema', subset: GRAMMAR };
 
-// Looked up on 2026-11-29 in stored copies of the pages named here and above.
+// Looked up on 2026-11-29 in the pages named here and above. Where one says nothing, the narrower rule is taken.
 const RULES: Readonly<Record<string, ServiceRules>> = {
   // https://platform.openai.com/docs/guides/reasoning: reasoning models refuse `max_tokens`.
   openai: { replySchema: 'json_schema', subset: OPENAI, reasoningFields: [], lengthLimit: COMPLETION_TOKENS },

@@ -44,6 +44,25 @@ held = None
 held_lock = _thread.allocate_lock()
 session = None
 session_lock = _thread.allocate_lock()
+# The threads of this file, and how to start them without pydevd, which replaces the function.
+own_threads, start_new_thread = set(), _thread.start_new_thread
+
+def start_thread(function, *args):
+    def run():
+        own_threads.add(_thread.get_ident())
+        try: function(*args)
+        finally: own_threads.discard(_thread.get_ident())
+    start_new_thread(run, ())
+
+def hide_own_threads():
+    """Keeps the threads of this file from the debugger, which finds them once it traces them."""
+    import threading
+    dummy = threading._DummyThread.__init__
+    def __init__(self):
+        dummy(self)
+        if self.ident in own_threads:
+            self.pydev_do_not_trace = self.is_pydev_daemon_thread = True
+    threading._DummyThread.__init__ = __init__
 
 class Held:
     """A thread that waits until the runner says that the job continues, or the user does in a debugger."""
@@ -62,7 +81,7 @@ class Held:
 
     def wait(self, report):
         self.runner.sendall(json.dumps(report).encode() + b"\n")
-        _thread.start_new_thread(self.watch, ())
+        start_thread(self.watch)
         while True:
             self.news.acquire()
             work, self.work = self.work, None
@@ -164,6 +183,7 @@ class Session:
         self.near, far = socket.socketpair()
         self.answers = self.near.makefile("rb")
         self.is_broken = False
+        hide_own_threads()
         connect, pydevd.start_client = pydevd.start_client, lambda host, port: far
         try:
             pydevd.settrace("127.0.0.1", port=1, suspend=False, wait_for_ready_to_run=False, patch_multiprocessing=False, notify_stdin=False)
@@ -205,8 +225,8 @@ class Session:
         """Carries one client until it has gone, and then makes the debugger forget it."""
         is_gone = _thread.allocate_lock()
         is_gone.acquire()
-        _thread.start_new_thread(self.answer, (client, is_gone))
-        _thread.start_new_thread(self.announce, (client,))
+        start_thread(self.answer, client, is_gone)
+        start_thread(self.announce, client)
         with client.makefile("rb") as requests:
             for message in messages(requests):
                 self.near.sendall(framed(message))
@@ -302,12 +322,13 @@ def listen():
         while True:
             try: client = server.accept()[0]
             except OSError: return
-            _thread.start_new_thread(attach, (client,))
-    _thread.start_new_thread(serve, ())
+            start_thread(attach, client)
+    start_thread(serve)
 
 def after_fork():
     global held, session, held_lock, session_lock
     held = session = None
+    own_threads.clear()
     held_lock, session_lock = _thread.allocate_lock(), _thread.allocate_lock()
     listen()
 

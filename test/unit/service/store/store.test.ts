@@ -85,6 +85,10 @@ test('a job has what its submission set, and nothing of its run and end', async 
     unpricedCpus: null,
     unpricedGpus: null,
     command: null,
+    debug: null,
+    holdSeconds: null,
+    frozen: null,
+    frozenMs: null,
   };
   assert.deepEqual(job, { ...newJob('a', { project: 'demo' }), ...unset, state: 'queued', logOffset: 0 });
 });
