@@ -249,8 +249,8 @@ if __name__ == '__main__':
       assert.match(await service.output(id, 'stderr'), /ValueError: \('rank', 1\)/);
     });
 
-    test('a job that waits at its start stops at a breakpoint of the first client', async () => {
-      const id = await submit(`rate = 5\nprint(rate * 2, flush=True)\n`, { hold: 60, wait: true });
+    test('a job that waits at its start stops at a breakpoint of the first client, and where it fails while that is there', async () => {
+      const id = await submit(`rate = 5\nprint(rate * 2, flush=True)\n{}[rate]\n`, { hold: 60, wait: true });
       const { process, reason } = await untilFrozen(service, id);
       assert.equal(reason, 'start');
       const tunnel = await client.connectJob(id);
@@ -260,7 +260,12 @@ if __name__ == '__main__':
       const { lines, variables } = await framesOf(debug, threadId);
       assert.deepEqual([lines[0], variables['rate']], [2, '5']);
       await debug.request('continue', { threadId });
-      assert.equal((await service.untilEnd(id)).state, 'succeeded');
+      const failure = await debug.event('stopped');
+      assert.equal(failure['reason'], 'exception');
+      assert.deepEqual((await framesOf(debug, failure['threadId'])).lines, [3]);
+      while ((await untilFrozen(service, id)).reason !== 'failure') await sleep(20);
+      await debug.request('continue', { threadId });
+      assert.equal((await service.untilEnd(id)).state, 'failed');
       tunnel[Symbol.dispose]();
     });
 

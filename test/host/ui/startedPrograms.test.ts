@@ -304,7 +304,7 @@ suite('what a job runs besides scripts', () => {
     const { page } = window;
     const frame = (text: string): Locator =>
       page.locator('.debug-call-stack .monaco-list-row', { hasText: text }).first();
-    const shownVariable = async (text: string): Promise<void> => {
+    const shownVariable = async (text: RegExp): Promise<void> => {
       const locals = page.locator('.debug-viewlet .monaco-list-row', { hasText: 'Locals' }).first();
       await locals.waitFor();
       if ((await locals.getAttribute('aria-expanded')) === 'false') await locals.click();
@@ -319,7 +319,7 @@ suite('what a job runs besides scripts', () => {
     await page.screenshot({ path: join(EVIDENCE, 'debug-preflight.png') });
     await choose(page, `Submit ${DEBIAN_PYTHON} rate.py`);
     await frame('rate.py').filter({ hasText: '3:1' }).waitFor();
-    await shownVariable("name = 'lr'");
+    await shownVariable(/name\s*=\s*'lr'/);
     await page.locator('.debug-top-stack-frame-line').first().waitFor();
     await page.screenshot({ path: join(EVIDENCE, 'debug-breakpoint.png') });
     await runCommand(page, 'Debug: Continue');
@@ -337,7 +337,7 @@ suite('what a job runs besides scripts', () => {
     await page.screenshot({ path: join(EVIDENCE, 'debug-offer.png') });
     await offer.getByRole('button', { name: 'Attach' }).click();
     await frame('rate.py').filter({ hasText: '4:1' }).waitFor();
-    await shownVariable("name = 'lr'");
+    await shownVariable(/name\s*=\s*'lr'/);
     await page.screenshot({ path: join(EVIDENCE, 'debug-attached.png') });
     await runCommand(page, 'Farwharf: Give Up Debugging');
     await runCommand(page, 'View: Show Farwharf');

@@ -75,6 +75,11 @@ class Held:
         self.work, self.worked = None, _thread.allocate_lock()
         self.runner.connect(os.path.join(FOLDER, "runner"))
 
+    def want(self):
+        """Called when a debugger is there to look at the thread."""
+        self.is_wanted = True
+        self.tell()
+
     def tell(self):
         try: self.news.release()
         except RuntimeError: pass
@@ -134,6 +139,8 @@ def hold(reason, place, error, message, stop):
         if os.environ.get(name, "").isdigit():
             report["rank"] = int(os.environ[name])
             break
+    if session is not None and session.is_attached():
+        own.want()
     try: own.wait(report)
     except OSError: pass
     finally:
@@ -253,8 +260,7 @@ class Session:
                 return
             time.sleep(0.02)
         if held is not None:
-            held.is_wanted = True
-            held.tell()
+            held.want()
 
 def framed(message):
     return b"Content-Length: %d\r\n\r\n" % len(message) + message
