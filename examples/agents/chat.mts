@@ -26,7 +26,7 @@ class Answer extends Node<Chat, ChatMessage[], string> {
     return shared.messages;
   }
   override exec(messages: ChatMessage[]): Promise<string> {
-    return model.chatComplete(messages);
+    return model.chatComplete(messages, { retries: 0 }); // the node tries again
   }
   override execFallback(): string {
     return 'I cannot reach my model just now. Please ask me again later.';

@@ -21,7 +21,7 @@ const model = exampleModel('summarize');
 let calls = 0;
 const ask = (prompt: string): Promise<string> => {
   calls += 1;
-  return model.ask(prompt);
+  return model.ask(prompt, { retries: 0 }); // the node tries again
 };
 
 class SummarizeFiles extends ParallelBatchNode<Summary, TextFile, string> {

@@ -131,6 +131,8 @@ const CASES: Readonly<Record<string, (setting: Setting) => Promise<void>>> = {
     for (const job of setting.jobs) assert.deepEqual(await ask(job), await ask(NO_SUCH_JOB));
   },
   'GET /v1/jobs/:id/connect': hidesJobs,
+  'POST /v1/jobs/:id/freeze': hidesJobs,
+  'DELETE /v1/jobs/:id/freeze': hidesJobs,
   'GET /v1/jobs/:id/artifacts': hidesJobs,
   'GET /v1/jobs/:id/artifacts/contents': hidesJobs,
   'POST /v1/jobs/:id/artifacts/contents': hidesJobs,

@@ -66,6 +66,8 @@ test('a job runs from submission to results, and its events tell it in order', a
       unpriced_cpus: null,
       unpriced_gpus: null,
       reason: null,
+      debug: null,
+      frozen: null,
     },
   );
   const charged = ((job.credits_charged ?? 0) / 0.1) * 60;

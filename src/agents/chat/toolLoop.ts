@@ -258,7 +258,7 @@ async function callOnce(call: CheckedCall, { journal, signal, options }: LoopPar
   const { name, args, input, idempotent, run } = call;
   const place = journal?.next(name, args);
   const earlier = place && journal?.result(place);
-  if (earlier !== undefined) return { ...earlier, isReplayed: true };
+  if (earlier !== undefined && !idempotent) return { ...earlier, isReplayed: true };
   const callId = (place && journal?.idOf(place)) ?? crypto.randomUUID();
   const finish = (result: CallResult, isUnknown = false): CallResult => {
     if (place !== undefined) journal?.finish(place, callId, result, isUnknown);

@@ -1,11 +1,8 @@
 import type { ChatEndpoint } from './chatEndpoint.ts';
-import type { Endpoint } from './providers.ts';
+import type { Endpoint, ModelApi } from './providers.ts';
 import { bodyForService, withLengthLimit } from './requestBody.ts';
 import { responsesBody } from './responses.ts';
 import { serviceRules } from './serviceRules.ts';
-
-/** The interface of a service: chat completions, or OpenAI's newer one. */
-export type ModelApi = 'chat' | 'responses';
 
 // https://platform.openai.com/docs/models, models with "Responses" alone.
 const RESPONSES_ONLY = /^(?:o\d-pro|gpt-[\d.]+-pro|.*-codex|codex-|.*-deep-research|computer-use)/;

@@ -71,6 +71,9 @@ export function isModelKeyVariable(variable: string): boolean {
   return Object.entries(PROVIDERS).some(([name, { isLocal }]) => !isLocal && keyVariableOf(name) === variable);
 }
 
+/** The interface of a service: chat completions, or OpenAI's newer one. */
+export type ModelApi = 'chat' | 'responses';
+
 export interface EndpointOptions {
   /** A name in the table; if absent, found from `baseUrl`, then from `model`. */
   readonly provider?: string | undefined;

@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { AppError } from '../../core/errors.ts';
 import type { CommandEnd, RunningCommand } from '../../remote/tunnel/jobTunnelClient.ts';
 import { JOB_SHELL } from '../../remote/tunnel/jobShell.ts';
-import type { ConnectionChange } from '../../remote/tunnel/tunnelConnection.ts';
+import type { ConnectionChange } from '../../remote/tunnel/jobTunnelClient.ts';
 import type { ExecHeader, TerminalSize } from '../../remote/tunnel/tunnelProtocol.ts';
 import type { Context, InputStream } from '../command/commandContext.ts';
 import { Session } from '../command/session.ts';

@@ -1,8 +1,8 @@
 import type { Duplex, Readable, Writable } from 'node:stream';
 import { AppError } from '../../core/errors.ts';
 import { Multiplexer } from '../../core/network/multiplexer.ts';
+import type { Emitter } from '../../core/processes/lifetime.ts';
 import { printableLine } from '../../core/text/printable.ts';
-import type { TunnelConnection } from './tunnelConnection.ts';
 import {
   type JobBytes,
   type JobFileRead,
@@ -55,6 +55,19 @@ export interface RunningCommand {
 
 interface RequestSignal {
   readonly signal?: AbortSignal | undefined;
+}
+
+/** `lost`: the line is down, and is opened again. `resumed`: it is up, and nothing is missing. */
+export type ConnectionChange = 'lost' | 'resumed';
+
+/** What carries a tunnel: a stream that continues after a cut. */
+export interface TunnelConnection {
+  readonly stream: Duplex;
+  /** Resolves to the reason of its end. */
+  readonly closed: Promise<Error>;
+  readonly onDidChange: Emitter<ConnectionChange>['event'];
+  /** Ends it on both sides. */
+  end(): void;
 }
 
 /** A tunnel into a running job. */

@@ -8,6 +8,7 @@ import { Emitter } from '../../core/processes/lifetime.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { HttpResponse } from '../http/exchange.ts';
 import { NetworkError, RemoteError } from '../http/remoteErrors.ts';
+import type { ConnectionChange, TunnelConnection } from './jobTunnelClient.ts';
 import {
   MAX_TUNNEL_MESSAGE,
   parseSessionAnswer,
@@ -32,19 +33,6 @@ const REQUEST_TIMEOUT = 408;
 const TOO_MANY = 429;
 const SERVER_ERROR = 500;
 const JOB_LEFT = { code: TUNNEL_CLOSED.jobLeft, reason: '' };
-
-/** `lost`: the line is down, and is opened again. `resumed`: it is up, and nothing is missing. */
-export type ConnectionChange = 'lost' | 'resumed';
-
-/** What carries a tunnel: a stream that continues after a cut. */
-export interface TunnelConnection {
-  readonly stream: Duplex;
-  /** Resolves to the reason of its end. */
-  readonly closed: Promise<Error>;
-  readonly onDidChange: Emitter<ConnectionChange>['event'];
-  /** Ends it on both sides. */
-  end(): void;
-}
 
 /** One WebSocket of a connection. */
 interface Line {

@@ -336,6 +336,8 @@ suite('what a job runs besides scripts', () => {
     const offer = await showNotification(page, "rate.py waits at rate.py:3: KeyError 'lr'");
     await page.screenshot({ path: join(EVIDENCE, 'debug-offer.png') });
     await offer.getByRole('button', { name: 'Attach' }).click();
+    await page.locator('.exception-widget', { hasText: 'KeyError' }).waitFor();
+    await runCommand(page, 'View: Show Run and Debug');
     await frame('rate.py').filter({ hasText: '4:1' }).waitFor();
     await shownVariable(/name\s*=\s*'lr'/);
     await page.screenshot({ path: join(EVIDENCE, 'debug-attached.png') });
