@@ -42,6 +42,8 @@ export function freezeHandlers(options: FreezeOptions): Pick<RouteHandlers, 'ext
   };
   return {
     extendFreeze: async (context) => {
+      // Whose job it is comes before what the request says, and the job may have changed by then.
+      frozenJob(context, store);
       const seconds = await readSeconds(context.env.incoming);
       const { job, holdSeconds } = frozenJob(context, store);
       const longer = holdSeconds + seconds;

@@ -189,6 +189,7 @@ export function declareMainJob(open: () => Promise<JobHost>): void {
 async function typeIntoJob(page: Page, typed: string, shown: RegExp): Promise<void> {
   await openJobTerminal(page);
   await terminalLine(page, /[#$]\s*$/).waitFor();
+  await page.locator('.terminal-wrapper.active .xterm.focus').waitFor();
   await page.keyboard.type(`${typed}\n`);
   await terminalLine(page, shown).waitFor();
 }
