@@ -11,7 +11,13 @@ const MAX_HOLD_MINUTES = 1_440;
  * @throws AppError `bad-input` that names the wrong field.
  */
 export function readDebugArguments(
-  { type: _, request: __, name: ___, holdMinutes = DEFAULT_HOLD / 60, ...asked }: Readonly<Record<string, unknown>>,
+  {
+    type: _type,
+    request: _request,
+    name: _name,
+    holdMinutes = DEFAULT_HOLD / 60,
+    ...asked
+  }: Readonly<Record<string, unknown>>,
   folder: string | undefined,
 ): SubmitArguments {
   const isMinutes = typeof holdMinutes === 'number' && holdMinutes > 0 && holdMinutes <= MAX_HOLD_MINUTES;
