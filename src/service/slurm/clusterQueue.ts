@@ -185,10 +185,14 @@ export async function accountOf({ name, user }: JobName): Promise<ClusterJob | u
   }
 }
 
-/** Whether the cluster has put the job back into its queue, which its state alone does not show. */
-export async function wasRequeued({ number }: ClusterJob): Promise<boolean> {
-  const record = await slurm('scontrol', ['--oneliner', 'show', 'job', String(number)]).catch(() => '');
-  return /\bRestarts=[1-9]/.test(record);
+/** Whether the cluster has put the job back into its queue, which its state alone does not show; undefined if it does not answer. */
+export async function wasRequeued({ number }: ClusterJob): Promise<boolean | undefined> {
+  try {
+    return /\bRestarts=[1-9]/.test(await slurm('scontrol', ['--oneliner', 'show', 'job', String(number)]));
+  } catch (error) {
+    // It was forgotten.
+    return /Invalid job id/.test(messageOf(error)) ? false : undefined;
+  }
 }
 
 /** What Slurm wrote to the job's own log. */

@@ -275,7 +275,7 @@ export class SlurmExecutor implements Executor {
     this.#backSince.set(owned.id, { answers, at, heartbeat });
     if (this.#queue.answers - answers < SURE_ANSWERS) return { state: 'running' };
     const isSilent = performance.now() - at > SILENCE_MS;
-    if (!isSilent && !(await wasRequeued(job))) return { state: 'running' };
+    if (!isSilent && (await wasRequeued(job)) !== true) return { state: 'running' };
     this.#wereBack.add(owned.id);
     return { state: 'returned' };
   }
@@ -285,7 +285,9 @@ export class SlurmExecutor implements Executor {
     const traces: RunnerTraces = { hasStarted, words: await lastWords(folder) };
     if (wasDropped(job, traces)) return { state: 'absent' };
     // A second run found the folder claimed, and ended at once.
-    if (hasStarted && (this.#wereBack.has(name.name) || (await wasRequeued(job)))) return { state: 'returned' };
+    const isBack = hasStarted && (this.#wereBack.has(name.name) || (await wasRequeued(job)));
+    if (isBack === true) return { state: 'returned' };
+    if (isBack === undefined && job.timesSeen < MAX_ANSWERS_WITHOUT) return { state: 'running' };
     // Only the accounting knows who cancelled a job.
     const account = job.state === 'CANCELLED' ? await accountOf(name) : undefined;
     const isBehind = account !== undefined && phaseOf(account) !== 'ended';

@@ -73,6 +73,7 @@ test('what narrows the answers of squeue for a person does not hide jobs from th
 test('who cancelled a job is asked of the accounts, and waited for while they are behind', async (t) => {
   const cluster = fakeCluster(t, {
     squeue: 'echo "7|CANCELLED|None|n1|12345|N/A|j1"',
+    scontrol: 'echo "JobId=7 Restarts=0"',
     sacct:
       'cd "$(dirname "$0")"; if mkdir asked 2>&-; then echo "7|RUNNING|None|n1|12345|N/A|j1"; else echo "7|CANCELLED by 12345|None|n1|12345|N/A|j1"; fi',
   });
@@ -84,4 +85,32 @@ test('who cancelled a job is asked of the accounts, and waited for while they ar
   assert.ok(status.state === 'gone' && status.ending !== undefined);
   assert.equal(status.ending.isCharged, true);
   assert.match(status.ending.reason, /cancelled in the cluster by its own user/);
+});
+
+test('a job that ended is not over while the cluster does not say whether it runs it again', async (t) => {
+  const cluster = fakeCluster(t, {
+    squeue: 'echo "7|CANCELLED|None|n1|12345|N/A|j1"',
+    sacct: 'exit 1',
+    scontrol:
+      'cd "$(dirname "$0")"; if mkdir asked 2>&-; then echo "slurm_load_jobs error: Unable to contact slurm controller" >&2; exit 1; fi; echo "JobId=7 Restarts=1"',
+  });
+  const folder = jobFolder(cluster);
+  writeFileSync(folder.claim, '{}');
+  const executor = startExecutor(t);
+  let status = await executor.status(JOB, folder);
+  for (; status.state === 'running'; await sleep(20)) status = await executor.status(JOB, folder);
+  assert.equal(status.state, 'returned');
+});
+
+test('a job that ended and that the cluster has forgotten is over', async (t) => {
+  const cluster = fakeCluster(t, {
+    squeue: 'echo "7|COMPLETED|None|n1|12345|N/A|j1"',
+    scontrol: 'echo "slurm_load_jobs error: Invalid job id specified" >&2; exit 1',
+  });
+  const folder = jobFolder(cluster);
+  writeFileSync(folder.claim, '{}');
+  const executor = startExecutor(t);
+  let status = await executor.status(JOB, folder);
+  for (; status.state === 'running'; await sleep(20)) status = await executor.status(JOB, folder);
+  assert.equal(status.state, 'gone');
 });
