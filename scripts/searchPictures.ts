@@ -42,6 +42,7 @@ export async function takeSearchPictures(kind: string, theme: string): Promise<v
   await page.keyboard.type(QUESTION);
   await page.keyboard.press('Enter');
   await title('Select a model').waitFor();
+  await page.keyboard.type('Another URL'); // the list is longer than what is drawn
   await choose(page, 'Another URL');
   await page.locator('.quick-input-message', { hasText: 'Enter the URL of' }).waitFor();
   await page.keyboard.type(model.baseUrl);

@@ -194,6 +194,7 @@ suite('searching in a window', () => {
     await window.page.keyboard.type('What is a packet?');
     await window.page.keyboard.press('Enter');
     await title('Select a model').waitFor();
+    await window.page.keyboard.type('Another URL'); // the list is longer than what is drawn
     await choose(window.page, 'Another URL');
     await list().locator('.quick-input-message', { hasText: 'Enter the URL of' }).waitFor();
     await window.page.keyboard.type(model.baseUrl);

@@ -342,6 +342,7 @@ suite('what a job runs besides scripts', () => {
     await shownVariable(/name\s*=\s*'lr'/);
     await page.screenshot({ path: join(EVIDENCE, 'debug-attached.png') });
     await runCommand(page, 'Farwharf: Give Up Debugging');
+    await choose(page, 'rate.py');
     await runCommand(page, 'View: Show Farwharf');
     await job('rate.py').filter({ hasText: 'exit 1' }).waitFor();
     await page.screenshot({ path: join(EVIDENCE, 'debug-failed.png') });
