@@ -11,7 +11,7 @@ import { makeRecord } from '../fixtures.ts';
 const OUTPUT = [`a.ipynb cannot be run, because /usr/bin/python3 has no nbclient. ${NOTEBOOK_REMEDY}`];
 const missingWith = (requirements: unknown, script = 'a.ipynb', output: readonly string[] = OUTPUT) => {
   const venv = requirements === undefined ? null : { requirements };
-  return missingPackages(makeRecord({ script, venv, folder: '/work/folder' }), output);
+  return missingPackages(makeRecord({ script, venv, folder: '/home/ada/folder' }), output);
 };
 
 test('what a notebook lacks is added to the list of its job, by lines or by the tool that wrote it', () => {
