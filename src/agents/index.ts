@@ -26,7 +26,14 @@ export type {
 } from './chat/chatMessages.ts';
 export { type RecordedReply, recordedModel } from './chat/recordedModel.ts';
 export { ToolNode, type ToolNodeOptions } from './chat/toolNode.ts';
-export { type RunToolsOptions, ToolLimitError, type ToolRun, type ToolStep } from './chat/toolLoop.ts';
+export {
+  type RunToolsOptions,
+  type ToolEvent,
+  ToolLimitError,
+  type ToolRun,
+  type ToolStep,
+} from './chat/toolLoop.ts';
+export type { ToolStream } from './chat/toolStream.ts';
 export { RefusalError } from './chat/modelRequests.ts';
 export type { Schema } from './schema/standardSchema.ts';
 export type { McpServer, McpTools } from './tools/mcpServer.ts';

@@ -76,3 +76,9 @@ export interface ChatReply {
   /** The reply as the next message of the conversation. */
   readonly message: ChatMessage;
 }
+
+/** A piece of a streamed reply, or of the reasoning before it. */
+export interface ReplyPiece {
+  readonly type: 'text' | 'reasoning';
+  readonly text: string;
+}

@@ -3,6 +3,7 @@ import { jsonSchemaAdvice } from '../schema/jsonSchema.ts';
 import { eitherSignal, scopes } from '../run/runScope.ts';
 import type { Tool } from '../tools/tool.ts';
 import { runToolLoop, type RunToolsOptions, type ToolRun } from './toolLoop.ts';
+import { type ToolStream, toolStream } from './toolStream.ts';
 import type { Schema } from '../schema/standardSchema.ts';
 import type { AskOptions, ChatMessage, ChatReply, ModelParams, ToolOptions } from './chatMessages.ts';
 import { providerName } from './chatSpan.ts';
@@ -130,16 +131,45 @@ export class LLMClient {
     options: RunToolsOptions = {},
   ): Promise<ToolRun> {
     checkToolCall('runTools', { messages, tools, options });
-    const { signal: outer, visit } = scopes.getStore() ?? {};
-    const signal = eitherSignal(options.signal, outer) ?? new AbortController().signal;
     const complete = async (conversation: readonly ChatMessage[], extra: object): Promise<ChatReply> => {
       const reply = await this.#requests.complete(conversation, options, extra);
       this.#requests.checkFinish(reply.finishReason);
       return reply;
     };
+    return this.#toolLoop(messages, { complete, tools, options, onEvent: undefined });
+  }
+
+  /**
+   * Does what `runTools` does, and yields what happens as it happens: pieces of the text and the reasoning, calls, and their results. It
+   * begins at once. Read the events or await `result`: both end with the errors of `runTools`.
+   *
+   * @throws TypeError or RangeError for options that are not valid.
+   */
+  streamTools(messages: readonly ChatMessage[], tools: readonly Tool[], options: RunToolsOptions = {}): ToolStream {
+    checkToolCall('streamTools', { messages, tools, options });
+    return toolStream((onEvent, left) => {
+      const ending = { ...options, signal: eitherSignal(options.signal, left) };
+      const complete = async (conversation: readonly ChatMessage[], extra: object): Promise<ChatReply> => {
+        const pieces = this.#requests.streamReply(conversation, ending, extra);
+        for (;;) {
+          const { done, value } = await pieces.next();
+          if (done === true) return value;
+          onEvent(value);
+        }
+      };
+      return this.#toolLoop(messages, { complete, tools, options: ending, onEvent });
+    });
+  }
+
+  #toolLoop(
+    messages: readonly ChatMessage[],
+    parts: Pick<Parameters<typeof runToolLoop>[1], 'complete' | 'tools' | 'options' | 'onEvent'>,
+  ): Promise<ToolRun> {
+    const { signal: outer, visit } = scopes.getStore() ?? {};
+    const signal = eitherSignal(parts.options.signal, outer) ?? new AbortController().signal;
     const { provider, model } = this;
     const agent = { name: visit?.node ?? model, provider: providerName(provider), model };
-    return runToolLoop(messages, { complete, tools, signal, agent, options });
+    return runToolLoop(messages, { ...parts, signal, agent });
   }
 
   /** Sends one user message and yields the reply as `chatStream` does. */

@@ -5,7 +5,7 @@ import { completionBody, replyText, toolCallsOf } from '../llm/completion.ts';
 import { inGenAiSpan, startGenAiSpan } from '../run/genAiSpan.ts';
 import { chatCall, replyAttributes } from './chatSpan.ts';
 import { type Completions, hosted } from './hostedCompletions.ts';
-import type { AskOptions, ChatMessage, ChatReply, ModelParams, Usage } from './chatMessages.ts';
+import type { AskOptions, ChatMessage, ChatReply, ModelParams, ReplyPiece, Usage } from './chatMessages.ts';
 import { budgetPrice, costOf, estimateCallCost, type ModelPrice } from '../llm/prices.ts';
 import { reasoningFieldsOf, reasoningText, splitThink, ThinkSplitter } from '../llm/reasoning.ts';
 import { AdaptiveEndpoint } from '../llm/adaptiveEndpoint.ts';
@@ -25,12 +25,6 @@ export interface ModelRequestSettings {
   readonly price?: ModelPrice | undefined;
   readonly params?: ModelParams | undefined;
   readonly api?: ModelApi | undefined;
-}
-
-/** A piece of a streamed reply. */
-export interface ReplyPiece {
-  readonly type: 'text' | 'reasoning';
-  readonly text: string;
 }
 
 /** The requests of a client to one model. Each is checked against the budget of its run, ends with the run, and is reported to it. */

@@ -6,7 +6,7 @@ import { isPause, isPaused, type Pause } from '../run/pause.ts';
 import { type GenAiCall, inGenAiSpan } from '../run/genAiSpan.ts';
 import { scopes } from '../run/runScope.ts';
 import { resultText, type Tool } from '../tools/tool.ts';
-import type { ChatMessage, ChatReply, ToolCall, ToolOptions, Usage } from './chatMessages.ts';
+import type { ChatMessage, ChatReply, ReplyPiece, ToolCall, ToolOptions, Usage } from './chatMessages.ts';
 
 const DEFAULT_MAX_STEPS = 10;
 const DEFAULT_PARALLEL = 4;
@@ -19,6 +19,14 @@ export interface ToolStep {
   readonly output?: unknown;
   readonly error?: string;
 }
+
+/** What happens in a tool loop, as it happens. Calls of one reply run at once, so their results come in the order in which they end. */
+export type ToolEvent =
+  | ReplyPiece
+  /** `input` has the arguments as the model wrote them: a text if they are not JSON. */
+  | { readonly type: 'call'; readonly id: string; readonly name: string; readonly input: unknown }
+  /** It has an `output` or an `error`, as the step of the call. */
+  | ({ readonly type: 'result'; readonly id: string } & Omit<ToolStep, 'input'>);
 
 export interface ToolRun {
   readonly text: string;
@@ -70,6 +78,8 @@ interface LoopParts {
   /** The name of the loop's span: the node that it runs in, or its model. */
   readonly agent: { readonly name: string; readonly provider: string; readonly model: string };
   readonly options: RunToolsOptions;
+  /** Receives what happens, except the pieces of a reply, which `complete` reports; undefined if nobody follows it. */
+  readonly onEvent: ((event: ToolEvent) => void) | undefined;
   /** What earlier attempts of the same `exec` did; undefined outside of one. */
   readonly journal: CallJournal | undefined;
 }
@@ -96,7 +106,7 @@ export function runToolLoop(first: readonly ChatMessage[], given: Omit<LoopParts
 }
 
 async function loop(first: readonly ChatMessage[], parts: LoopParts): Promise<ToolRun> {
-  const { tools, signal } = parts;
+  const { tools, signal, onEvent } = parts;
   const complete = await remembering(parts);
   const { approve } = parts.options;
   const options = { ...parts.options, approve: approve && inTurn(approve) };
@@ -115,10 +125,14 @@ async function loop(first: readonly ChatMessage[], parts: LoopParts): Promise<To
     usage = usage === undefined ? reply.usage : sumOf(usage, reply.usage);
     messages.push(reply.message);
     if (reply.toolCalls.length === 0) return { text: reply.content, messages, steps, usage };
+    for (const { id, name, arguments: text } of reply.toolCalls)
+      onEvent?.({ type: 'call', id, name, input: writtenInput(text) });
     const results = await callAtOnce(reply.toolCalls, parallel, signal, (call, callSignal) =>
       inGenAiSpan(toolCall(call, byName.get(call.name)), async (span) => {
         const result = await callTool(call, byName, { ...parts, options, signal: callSignal });
         if (result.error !== undefined) span.set({ 'error.type': '_OTHER' });
+        const { input: _input, ...ended } = result;
+        onEvent?.({ type: 'result', id: call.id, ...ended });
         return result;
       }),
     );
@@ -132,14 +146,19 @@ async function loop(first: readonly ChatMessage[], parts: LoopParts): Promise<To
 }
 
 /** Sends requests, except those to which an earlier attempt got a reply that called tools. */
-async function remembering({ complete, journal }: LoopParts): Promise<LoopParts['complete']> {
+async function remembering({ complete, journal, onEvent }: LoopParts): Promise<LoopParts['complete']> {
   if (journal === undefined) return complete;
   const { createHash } = await import('node:crypto'); // would be half the cost of importing the runtime
   return async (messages, extra) => {
     const hash = createHash('sha256').update(JSON.stringify(messages)).digest('base64url').slice(0, 22);
     const request = journal.nextRequest(hash);
     const remembered = journal.reply(request);
-    if (isReply(remembered)) return remembered;
+    if (isReply(remembered)) {
+      const { reasoning, content } = remembered;
+      if (reasoning) onEvent?.({ type: 'reasoning', text: reasoning });
+      if (content !== '') onEvent?.({ type: 'text', text: content });
+      return remembered;
+    }
     const reply = await complete(messages, extra);
     if (reply.toolCalls.length > 0) journal.keepReply(request, reply);
     return reply;
@@ -276,6 +295,7 @@ async function callOnce(call: CheckedCall, { journal, signal, options }: LoopPar
   }
   if (decision !== true) return finish({ error: decision === false ? REFUSAL : decision });
   if (place !== undefined) journal?.start(place, callId);
+  scopes.getStore()?.visit?.call(name);
   try {
     const output = await run({ signal, callId });
     resultText(output); // throws here, inside the step, if it is not plain data
@@ -320,6 +340,15 @@ function parse(text: string): unknown {
     return text.trim() === '' ? {} : parseJson(text);
   } catch {
     throw new SyntaxError('the arguments are not valid JSON.');
+  }
+}
+
+/** The arguments of a call, for those who follow the loop. */
+function writtenInput(text: string): unknown {
+  try {
+    return parse(text);
+  } catch {
+    return text;
   }
 }
 

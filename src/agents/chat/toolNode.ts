@@ -18,6 +18,8 @@ export interface ToolNodeOptions
   readonly inputKey?: string;
   /** The key that gets the text of the reply; `answer` if absent. */
   readonly outputKey?: string;
+  /** Whether replies are streamed, so that text and reasoning appear in the trace and on the canvas as they come. */
+  readonly stream?: boolean;
 }
 
 const TOOL_NODE_OPTIONS: OptionShape = {
@@ -29,6 +31,7 @@ const TOOL_NODE_OPTIONS: OptionShape = {
   params: 'object',
   inputKey: 'string',
   outputKey: 'string',
+  stream: 'boolean',
 };
 
 /**
@@ -66,9 +69,10 @@ export class ToolNode<S extends object = object, A extends string | void = strin
   }
 
   override exec(input: string | readonly ChatMessage[], { signal }: ExecContext): Promise<ToolRun> {
-    const { client, tools, maxSteps, parallel, approve, params } = this.#options;
+    const { client, tools, maxSteps, parallel, approve, params, stream = false } = this.#options;
     const messages = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
-    return client.runTools(messages, tools, { maxSteps, parallel, approve, params, signal });
+    const options = { maxSteps, parallel, approve, params, signal };
+    return stream ? client.streamTools(messages, tools, options).result : client.runTools(messages, tools, options);
   }
 
   override post(shared: S, input: string | readonly ChatMessage[], run: ToolRun): A | Promise<A>;

@@ -77,6 +77,8 @@ export type TraceEvent = Place &
     | { readonly type: 'error'; readonly message: string }
     | (ModelCall & { readonly type: 'model' })
     | (ModelWait & { readonly type: 'wait' })
+    /** A call of a tool begins to run; `tool` is its end. */
+    | { readonly type: 'call'; readonly name: string }
     | (ToolReport & { readonly type: 'tool' })
     /** The run waits for a person: the end of the visit of the node that paused, and of the flows around it. */
     | { readonly type: 'pause'; readonly question: string; readonly choices?: readonly string[] | undefined }

@@ -172,6 +172,12 @@ export class ObservedVisit implements OpenVisit {
     this.#report({ type: 'wait', ...this.#place(), ...wait });
   }
 
+  /** Reports that a call of a tool begins. */
+  call(name: string): void {
+    if (this.#isOver) return;
+    this.#report({ type: 'call', ...this.#place(), name });
+  }
+
   tool(report: ToolReport): void {
     this.#report({ type: 'tool', ...this.#place(), ...report });
   }

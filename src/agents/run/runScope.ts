@@ -18,6 +18,7 @@ export interface OpenVisit {
   wait(wait: ModelWait): void;
   token(text: string): void;
   reasoning(text: string): void;
+  call(name: string): void;
   tool(report: ToolReport): void;
   /** Ends the visit and returns to the enclosing one. */
   failed(error: unknown): void;

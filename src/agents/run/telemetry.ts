@@ -2,7 +2,7 @@ import type { Telemetry, TraceEvent, VisitSpan } from '../records/trace.ts';
 import { type Api, openTelemetryApi, type Span, STATUS_ERROR, TRACER } from './openTelemetry.ts';
 
 // Calls of models and tools have spans of their own, and pieces of replies are in no span.
-const NO_EVENTS: ReadonlySet<string> = new Set(['model', 'tool', 'token', 'reasoning']);
+const NO_EVENTS: ReadonlySet<string> = new Set(['model', 'call', 'tool', 'token', 'reasoning']);
 
 /**
  * Creates one span per visit of a node or flow, as children of the span that was active when the run started;

@@ -16,7 +16,7 @@ const reliedOn = z.discriminatedUnion('type', [
   z.object({ type: z.literal('run-end'), run, at, dropped: z.number().optional() }),
   z.object({ type: z.enum(['node-start', 'flow-start', 'node-end', 'flow-end']), ...step, node: z.string() }),
   z.object({
-    type: z.enum(['attempt', 'retry', 'fallback', 'warning', 'model', 'wait', 'emit', 'pause', 'tool', 'live']),
+    type: z.enum(['attempt', 'retry', 'fallback', 'warning', 'model', 'wait', 'emit', 'pause', 'call', 'tool', 'live']),
     ...step,
     at: at.optional(),
   }),

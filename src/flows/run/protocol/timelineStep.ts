@@ -105,9 +105,12 @@ export class StepReducer {
         return this.#change(event, ({ said = '' }) => ({ said: lastLine(said + event.text) }));
       case 'emit':
         return this.#change(event, () => ({ said: lastLine(textOf(event.data)) }));
+      case 'call':
+        return this.#change(event, () => ({ said: `${event.name} …` }));
+      case 'tool':
+        return this.#change(event, () => ({ said: lastLine(`${event.name}: ${event.error ?? 'done'}`) }));
       case 'attempt':
       case 'edge':
-      case 'tool':
       case 'wait':
       case 'fallback':
       case 'warning':

@@ -90,3 +90,21 @@ export function streamed(lines: readonly string[], { isEnded = true } = {}): Ans
 export function delta(content: string, finishReason: string | null = null): string {
   return JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason: finishReason }] });
 }
+
+/** A streamed reply in pieces, with the calls at its end. */
+export function streamedReply(
+  pieces: readonly object[],
+  ...wanted: readonly (readonly [name: string, args: string])[]
+): Answer {
+  const calls = wanted.map(([name, args], index) => ({
+    index,
+    id: `call_${index}`,
+    type: 'function',
+    function: { name, arguments: args },
+  }));
+  const chunk = (piece: object, reason: string | null): string =>
+    JSON.stringify({ choices: [{ index: 0, delta: piece, finish_reason: reason }] });
+  const last = chunk(calls.length === 0 ? {} : { tool_calls: calls }, calls.length === 0 ? 'stop' : 'tool_calls');
+  const usage = JSON.stringify({ choices: [], usage: { prompt_tokens: 100, completion_tokens: 20 } });
+  return streamed([...pieces.map((piece) => chunk(piece, null)), last, usage, '[DONE]']);
+}
