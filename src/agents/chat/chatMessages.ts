@@ -73,6 +73,9 @@ export interface ChatReply {
   /** `stop`, `length`, `tool_calls` or another reason of the service. */
   readonly finishReason: string;
   readonly usage: Usage;
+  /** The model that answered: another than the client's after a `fallback`. */
+  readonly provider: string;
+  readonly model: string;
   /** The reply as the next message of the conversation. */
   readonly message: ChatMessage;
 }

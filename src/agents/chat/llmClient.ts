@@ -8,6 +8,7 @@ import type { Schema } from '../schema/standardSchema.ts';
 import type { AskOptions, ChatMessage, ChatReply, ModelParams, ToolOptions } from './chatMessages.ts';
 import { providerName } from './chatSpan.ts';
 import { CHAT_TOOL_OPTIONS, checkCall, checkPrompt, checkToolCall } from './checkedCall.ts';
+import { firstReply, firstStream } from './modelFallback.ts';
 import { ModelRequests } from './modelRequests.ts';
 import type { ModelPrice } from '../llm/prices.ts';
 import { type Endpoint, type EndpointOptions, resolveEndpoint } from '../llm/providers.ts';
@@ -28,6 +29,8 @@ export interface LLMClientOptions extends EndpointOptions {
   readonly price?: ModelPrice;
   /** Fields of every request, such as `{ temperature: 0 }`. Those of a call override them. */
   readonly params?: ModelParams | undefined;
+  /** Clients that take over, in their order, when this one fails for good. */
+  readonly fallback?: readonly LLMClient[] | undefined;
 }
 
 interface SchemaOptions<T> extends AskOptions {
@@ -60,6 +63,7 @@ const CLIENT_OPTIONS: OptionShape = {
   fetch: 'function',
   price: 'object',
   params: 'object',
+  fallback: 'any',
 };
 
 /** Sends prompts to a language model through chat completions, or OpenAI's Responses API. The `openai` package is loaded with the first request. */
@@ -69,6 +73,8 @@ export class LLMClient {
   readonly baseUrl: string;
   readonly #endpoint: Endpoint;
   readonly #requests: ModelRequests;
+  /** This client, and those that take over when it fails. */
+  readonly #models: readonly LLMClient[];
   /** The libraries of schemas that were reported as unseen by the model. */
   readonly #unseen = new Set<string>();
 
@@ -86,6 +92,7 @@ export class LLMClient {
     this.model = this.#endpoint.model;
     this.baseUrl = this.#endpoint.baseUrl;
     this.#requests = new ModelRequests(this.#endpoint, options);
+    this.#models = [this, ...clientsOf(options.fallback).flatMap((client) => client.#models)];
   }
 
   /** Sends one user message and returns the reply: text, or a value of the schema. Throws as `chatComplete` does. */
@@ -113,10 +120,11 @@ export class LLMClient {
   async chatWithTools(messages: readonly ChatMessage[], options: ToolOptions = {}): Promise<ChatReply> {
     checkCall('chatWithTools', messages, options, CHAT_TOOL_OPTIONS);
     const { tools, toolChoice } = options;
-    return this.#requests.complete(messages, options, {
+    const extra = {
       ...(tools === undefined ? {} : { tools }),
       ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }),
-    });
+    };
+    return firstReply(this.#models, options.signal, (client) => client.#requests.complete(messages, options, extra));
   }
 
   /**
@@ -131,11 +139,15 @@ export class LLMClient {
     options: RunToolsOptions = {},
   ): Promise<ToolRun> {
     checkToolCall('runTools', { messages, tools, options });
-    const complete = async (conversation: readonly ChatMessage[], extra: object): Promise<ChatReply> => {
-      const reply = await this.#requests.complete(conversation, options, extra);
-      this.#requests.checkFinish(reply.finishReason);
-      return reply;
-    };
+    // A model that has failed is not tried again in the same loop.
+    let models = this.#models;
+    const complete = (conversation: readonly ChatMessage[], extra: object): Promise<ChatReply> =>
+      firstReply(models, options.signal, async (client) => {
+        const reply = await client.#requests.complete(conversation, options, extra);
+        client.#requests.checkFinish(reply.finishReason);
+        models = models.slice(models.indexOf(client));
+        return reply;
+      });
     return this.#toolLoop(messages, { complete, tools, options, onEvent: undefined });
   }
 
@@ -149,8 +161,12 @@ export class LLMClient {
     checkToolCall('streamTools', { messages, tools, options });
     return toolStream((onEvent, left) => {
       const ending = { ...options, signal: eitherSignal(options.signal, left) };
+      let models = this.#models;
       const complete = async (conversation: readonly ChatMessage[], extra: object): Promise<ChatReply> => {
-        const pieces = this.#requests.streamReply(conversation, ending, extra);
+        const pieces = firstStream(models, ending.signal, (client) => {
+          models = models.slice(models.indexOf(client));
+          return client.#requests.streamReply(conversation, ending, extra);
+        });
         for (;;) {
           const { done, value } = await pieces.next();
           if (done === true) return value;
@@ -196,6 +212,10 @@ export class LLMClient {
     options: AnyOptions,
   ): AsyncGenerator<unknown, void> {
     checkCall(method, messages, options);
+    yield* firstStream(this.#models, options.signal, (client) => client.#pieces(messages, options));
+  }
+
+  async *#pieces(messages: readonly ChatMessage[], options: AnyOptions): AsyncGenerator<unknown, void> {
     const { schema } = options;
     if (schema === undefined) {
       yield* this.#requests.stream(messages, options, {});
@@ -213,6 +233,10 @@ export class LLMClient {
 
   async #answer(method: string, messages: readonly ChatMessage[], options: AnyOptions): Promise<unknown> {
     checkCall(method, messages, options);
+    return firstReply(this.#models, options.signal, (client) => client.#reply(messages, options));
+  }
+
+  async #reply(messages: readonly ChatMessage[], options: AnyOptions): Promise<unknown> {
     const { schema } = options;
     if (schema === undefined) return this.#text(messages, options, {});
     const { structured, sent } = await this.#structured(messages, schema, false);
@@ -269,4 +293,11 @@ export class LLMClient {
     if (content.trim() !== '') return content;
     throw this.#requests.badReply(`the reply is empty (finish reason: ${finishReason})`);
   }
+}
+
+/** @throws TypeError for what is no list of clients. */
+function clientsOf(fallback: unknown): readonly LLMClient[] {
+  if (fallback === undefined) return [];
+  if (Array.isArray(fallback) && fallback.every((client) => client instanceof LLMClient)) return fallback;
+  throw new TypeError('The option fallback of new LLMClient must be an array of clients: [new LLMClient({ … })].');
 }

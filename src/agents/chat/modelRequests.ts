@@ -55,7 +55,7 @@ export class ModelRequests {
     const usage = this.#report(scope, { startedAt, retries, counted: value.usage, messages, length });
     if (choice === undefined) throw this.badReply('the reply has no choices');
     this.#checkRefusal(choice.message.refusal);
-    return replyOf(choice.message, choice.finish_reason, usage);
+    return this.#replyOf(choice.message, choice.finish_reason, usage);
   }
 
   /** Sends one request and yields the text of the reply as it arrives. */
@@ -132,7 +132,7 @@ export class ModelRequests {
     }
     const { message, finishReason } = builder;
     this.#checkRefusal(message['refusal']);
-    return replyOf(message, finishReason, report());
+    return this.#replyOf(message, finishReason, report());
   }
 
   checkFinish(reason: string): void {
@@ -156,6 +156,30 @@ export class ModelRequests {
 
   #checkRefusal(refusal: unknown): void {
     if (typeof refusal === 'string' && refusal !== '') throw new RefusalError(this.#name, refusal);
+  }
+
+  /** A reply from the message of its service. */
+  #replyOf(message: object, finishReason: string, usage: Usage): ChatReply {
+    const { content, tool_calls: calls }: { readonly content?: unknown; readonly tool_calls?: unknown } = message;
+    const { text, reasoning: thoughts } = splitThink(replyText(content));
+    const reasoning = reasoningText(message) + thoughts;
+    const toolCalls = toolCallsOf(calls);
+    const { provider, model } = this.#endpoint;
+    return {
+      content: text,
+      ...(reasoning !== '' && { reasoning }),
+      toolCalls,
+      finishReason,
+      usage,
+      provider,
+      model,
+      message: {
+        role: 'assistant',
+        content: typeof content === 'string' || Array.isArray(content) ? (content as ChatMessage['content']) : null,
+        ...reasoningFieldsOf(message),
+        ...(toolCalls.length > 0 && Array.isArray(calls) && { tool_calls: calls as unknown[] }),
+      },
+    };
   }
 
   async #begin(): Promise<{ readonly scope: RunScope | undefined; readonly service: Completions }> {
@@ -220,27 +244,6 @@ export class ModelRequests {
     scope.run.budget.spend(spent.input + spent.output, listed && costOf(spent, listed));
     return usage;
   }
-}
-
-/** A reply from the message of its service. */
-function replyOf(message: object, finishReason: string, usage: Usage): ChatReply {
-  const { content, tool_calls: calls }: { readonly content?: unknown; readonly tool_calls?: unknown } = message;
-  const { text, reasoning: thoughts } = splitThink(replyText(content));
-  const reasoning = reasoningText(message) + thoughts;
-  const toolCalls = toolCallsOf(calls);
-  return {
-    content: text,
-    ...(reasoning !== '' && { reasoning }),
-    toolCalls,
-    finishReason,
-    usage,
-    message: {
-      role: 'assistant',
-      content: typeof content === 'string' || Array.isArray(content) ? (content as ChatMessage['content']) : null,
-      ...reasoningFieldsOf(message),
-      ...(toolCalls.length > 0 && Array.isArray(calls) && { tool_calls: calls as unknown[] }),
-    },
-  };
 }
 
 function callOptions(

@@ -51,6 +51,16 @@ export interface ModelWait {
   readonly waitMs: number;
 }
 
+/** A model failed for good, and the next one of `fallback` gets the request. */
+export interface ModelFallbackReport {
+  readonly provider: string;
+  readonly model: string;
+  readonly nextProvider: string;
+  readonly nextModel: string;
+  /** Why the model failed. */
+  readonly message: string;
+}
+
 /** A call of a tool by a model. Never contains the arguments or the result. */
 export interface ToolReport {
   readonly name: string;
@@ -77,6 +87,7 @@ export type TraceEvent = Place &
     | { readonly type: 'error'; readonly message: string }
     | (ModelCall & { readonly type: 'model' })
     | (ModelWait & { readonly type: 'wait' })
+    | (ModelFallbackReport & { readonly type: 'model-fallback' })
     /** A call of a tool begins to run; `tool` is its end. */
     | { readonly type: 'call'; readonly name: string }
     | (ToolReport & { readonly type: 'tool' })

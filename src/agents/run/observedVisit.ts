@@ -6,6 +6,7 @@ import type { OpenVisit, RunScope } from './runScope.ts';
 import {
   cheapSize,
   type ModelCall,
+  type ModelFallbackReport,
   type ModelWait,
   type ToolReport,
   type TraceEvent,
@@ -170,6 +171,11 @@ export class ObservedVisit implements OpenVisit {
   wait(wait: ModelWait): void {
     if (this.#isOver) return;
     this.#report({ type: 'wait', ...this.#place(), ...wait });
+  }
+
+  modelFallback(report: ModelFallbackReport): void {
+    if (this.#isOver) return;
+    this.#report({ type: 'model-fallback', ...this.#place(), ...report });
   }
 
   /** Reports that a call of a tool begins. */

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { ModelCall, ModelWait, ToolReport, VisitSpan } from '../records/trace.ts';
+import type { ModelCall, ModelFallbackReport, ModelWait, ToolReport, VisitSpan } from '../records/trace.ts';
 import type { RunBudget } from './budget.ts';
 import { type ExecContext, UnobservedContext } from './execContext.ts';
 import { CallJournal } from './callJournal.ts';
@@ -16,6 +16,7 @@ export interface OpenVisit {
   readonly span: VisitSpan | undefined;
   model(call: ModelCall): void;
   wait(wait: ModelWait): void;
+  modelFallback(report: ModelFallbackReport): void;
   token(text: string): void;
   reasoning(text: string): void;
   call(name: string): void;

@@ -31,6 +31,8 @@ export class StepPrinter {
       const seconds = formatDuration(event.waitMs / 1000);
       this.#line(`${event.path}: the rate limit of ${event.model} is reached; trying again in ${seconds}`);
     }
+    if (event.type === 'model-fallback')
+      this.#line(`${event.path}: ${event.nextProvider} (${event.nextModel}) takes over, because ${event.message}`);
     if (event.type === 'call') this.#line(`${event.path}: calls ${event.name}`);
     if (event.type === 'emit') this.#line(`${event.path}: ${emittedText(event.data)}`);
     if (step === undefined || step.status === 'running') return;

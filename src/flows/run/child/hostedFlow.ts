@@ -221,8 +221,10 @@ export class HostedFlow implements HostedRun {
       this.#emit({ run: this.#run, ...tool, ...(error !== undefined && { error: clean(error) }) });
       return;
     }
-    const isText = event.type === 'error' || event.type === 'retry' || event.type === 'fallback';
-    this.#emit({ run: this.#run, ...event, ...(isText && { message: clean(event.message) }) });
+    // Messages can contain what must not leave the process.
+    if (event.type !== 'warning' && 'message' in event)
+      this.#emit({ run: this.#run, ...event, message: clean(event.message) });
+    else this.#emit({ run: this.#run, ...event });
   }
 
   #reportChanges({ path, visit, at, shared, part }: Omit<HostedStep, 'checkpoint'>): void {

@@ -113,6 +113,7 @@ export class StepReducer {
       case 'edge':
       case 'wait':
       case 'fallback':
+      case 'model-fallback':
       case 'warning':
         break;
     }

@@ -7,7 +7,14 @@ import { type Entry, OverlayBuilder, type RunOverlay } from './runOverlay.ts';
 // A run can loop for hours. Counts are exact only for the entries that are kept, so the canvas says where they begin.
 const MAX_ENTRIES = 50_000;
 // Events that the drawing does not show.
-const NOT_SHOWN: ReadonlySet<TraceEvent['type']> = new Set(['attempt', 'fallback', 'warning', 'model', 'wait']);
+const NOT_SHOWN: ReadonlySet<TraceEvent['type']> = new Set([
+  'attempt',
+  'fallback',
+  'warning',
+  'model',
+  'model-fallback',
+  'wait',
+]);
 
 const STREAMED: ReadonlySet<TraceEvent['type']> = new Set(['token', 'reasoning', 'call', 'tool', 'emit']);
 
