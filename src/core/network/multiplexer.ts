@@ -254,10 +254,7 @@ class Channel extends Duplex {
     this.#sendAll([chunk], done);
   }
 
-  override _writev(
-    chunks: readonly { readonly chunk: Buffer }[],
-    done: (error?: Error | null) => void,
-  ): void {
+  override _writev(chunks: readonly { readonly chunk: Buffer }[], done: (error?: Error | null) => void): void {
     this.#sendAll(gather(chunks.map(({ chunk }) => chunk)), done);
   }
 
