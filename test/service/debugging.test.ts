@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RemoteClient } from '../../src/remote/client.ts';
-import type { Frozen } from '../../src/remote/protocol/debugging.ts';
-import { DebugClient, fieldsOf, listOf } from '../unit/jobs/debug/debugClient.ts';
+import { DebugClient, listOf } from '../unit/jobs/debug/debugClient.ts';
+import { type DebugJob, framesOf, hasDebugpy, NO_DEBUGPY, start, untilFrozen } from './support/frozenJobs.ts';
 import { isolationIsMissing } from './support/isolation.ts';
-import { type JobBody, type ServiceClient, startService, testConfig } from './support/service.ts';
-
-type DebugJob = JobBody & { readonly frozen: Frozen | null };
+import { type ServiceClient, startService, testConfig } from './support/service.ts';
 
 const TRAIN = `import sys
 def step(n, config):
@@ -25,47 +22,6 @@ main()
 `;
 const PRICE = 6;
 const FROZEN_PRICE = 0.6;
-const hasDebugpy = spawnSync('python3', ['-c', 'import debugpy']).status === 0;
-const NO_DEBUGPY = 'NO DEBUGPY: install python3-debugpy to test debugging';
-
-/** Attaches as an editor does. @returns the ID and the reason of the thread that stops. */
-async function start(
-  debug: DebugClient,
-  breakpoints: Readonly<Record<string, readonly number[]>> = {},
-): Promise<{ readonly threadId: unknown; readonly reason: unknown }> {
-  await debug.request('initialize', { adapterID: 'test', pathFormat: 'path' });
-  const attached = debug.request('attach', { justMyCode: true });
-  await debug.event('initialized');
-  for (const [path, lines] of Object.entries(breakpoints)) {
-    await debug.request('setBreakpoints', { source: { path }, breakpoints: lines.map((line) => ({ line })) });
-  }
-  await debug.request('configurationDone');
-  await attached;
-  const { threadId, reason } = await debug.event('stopped');
-  return { threadId, reason };
-}
-
-/** The lines of a stopped thread, the innermost first, and the variables there. */
-async function framesOf(debug: DebugClient, threadId: unknown) {
-  const frames = listOf((await debug.request('stackTrace', { threadId }))['stackFrames']);
-  const [scope = {}] = listOf((await debug.request('scopes', { frameId: frames[0]?.['id'] }))['scopes']);
-  const { variablesReference } = scope;
-  const variables = listOf((await debug.request('variables', { variablesReference }))['variables']);
-  return {
-    lines: frames.map(({ line }) => line),
-    path: fieldsOf(frames[0]?.['source'])['path'],
-    variables: Object.fromEntries(variables.map(({ name, value }) => [String(name), value])),
-  };
-}
-
-async function untilFrozen(service: ServiceClient, id: string): Promise<Frozen> {
-  for (;;) {
-    const job = (await service.job(id)) as DebugJob;
-    if (job.frozen !== null) return job.frozen;
-    assert.equal(job.finished_at, null, `the job has ended: ${job.reason}`);
-    await sleep(50);
-  }
-}
 
 const missing = await isolationIsMissing();
 // What is the same with and without a sandbox is tested where there is more on the way.
@@ -157,7 +113,10 @@ for (const isolation of ['none', 'bubblewrap'] as const) {
       const artifacts = async (job: string) =>
         (await service.events(job)).filter(({ event }) => event === 'artifact').map(({ data }) => data['path']);
       assert.deepEqual(await artifacts(id), await artifacts(plain));
-      assert.equal(existsSync(`${tmpdir()}/farwharf-debug-${id}`), false);
+      assert.deepEqual(
+        readdirSync(tmpdir()).filter((name) => name.includes(id)),
+        [],
+      );
       const freezes = (await service.events(id)).filter(({ event }) => event === 'freeze');
       assert.deepEqual(
         freezes.map(({ data }) => data['frozen'] !== null),

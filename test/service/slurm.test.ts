@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
@@ -10,8 +11,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RemoteClient } from '../../src/remote/client.ts';
 import { openAdmin } from '../../src/service/admin/adminClient.ts';
 import { readConfig } from '../../src/service/serviceConfig.ts';
+import { DebugClient } from '../unit/jobs/debug/debugClient.ts';
 import { Scratch } from './commandLine.ts';
 import { stubbornBomb } from './support/bombs.ts';
+import { framesOf, hasDebugpy, NO_DEBUGPY, start as startDebugging, untilFrozen } from './support/frozenJobs.ts';
 import { processesWith } from './support/processes.ts';
 import { type ServiceClient, startService, temporaryFolder } from './support/service.ts';
 import { describeOnCluster, onCluster } from './support/slurm.ts';
@@ -91,6 +94,42 @@ await describeOnCluster('a service whose jobs run on a Slurm cluster', (cluster)
     assert.equal((await service.untilEnd(id)).state, 'cancelled');
     while (steps().length > 0) await sleep(20);
     await assert.rejects(client.connectJob(id), { status: 409 });
+  });
+
+  test('a job waits for a debugger on its node, never longer than its allocation', {
+    skip: !hasDebugpy && NO_DEBUGPY,
+  }, async (t) => {
+    const service = await start(t);
+    const client = new RemoteClient(service.url, service.key);
+    t.after(() => client.close());
+    const script = `config = {'momentum': 0.9}\nprint(config['lr'])\n`;
+    const terms = { script: 'train.py', machine_class: 'small', max_runtime: 60, debug: { hold: 60 } };
+    const id = await service.submit({ 'train.py': script }, terms);
+    const { process, line, until } = await untilFrozen(service, id);
+    assert.equal(line, 2);
+    // Both of them, and what the runner may take to end it.
+    assert.match(await cluster().command('squeue', '-h', '-o', '%l', `--name=${id}`), /^4:00$/m);
+    await client.extendFreeze(id, 30);
+    await assert.rejects(
+      client.extendFreeze(id, 600),
+      /never outlives its allocation on the cluster\. At most \d+ (s|min)/,
+    );
+    let now = await untilFrozen(service, id);
+    for (; now.until === until; now = await untilFrozen(service, id)) await sleep(20);
+    assert.equal(Date.parse(now.until) - Date.parse(until), 30_000);
+    using tunnel = await client.connectJob(id);
+    const debug = new DebugClient(await tunnel.debug(process));
+    const { threadId } = await startDebugging(debug);
+    const { lines, variables } = await framesOf(debug, threadId);
+    assert.deepEqual([lines, variables['config']], [[2], "{'momentum': 0.9}"]);
+    await debug.request('continue', { threadId });
+    const { state, exit_code: code } = await service.untilEnd(id);
+    assert.deepEqual([state, code], ['failed', 1]);
+    assert.match(await service.output(id, 'stderr'), /KeyError: 'lr'/);
+    assert.deepEqual(
+      readdirSync(tmpdir()).filter((name) => name.includes(id)),
+      [],
+    );
   });
 
   test('what a job uses on its node is in its events', async (t) => {

@@ -146,7 +146,9 @@ await describeOnCluster('containers on a cluster, with a stand-in for their runt
     const gone = await run(service, { 'a.sh': 'echo ran' }, { cluster: { container: `${runtime.folder}/gone.sif` } });
     assert.match(gone.job.reason ?? '', /^The job could not start: on small\d the image .*gone\.sif is missing\./);
     assert.equal(await service.credits(), paid);
-    const without = await run(service, { 'a.sh': 'echo ran' }, {});
+    const debugged = { cluster: { container: 'docker://debian:12' }, debug: { hold: 60 } };
+    await assert.rejects(run(service, { 'a.sh': 'echo ran' }, debugged), /into which no debugger can be attached/);
+    const without = await run(service, { 'a.sh': 'echo ran' }, { debug: { hold: 60 } });
     assert.equal(without.job.state, 'succeeded', 'a job that chooses no image has no container');
   });
 

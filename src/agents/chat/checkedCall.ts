@@ -1,6 +1,5 @@
 import { checkOptions, type OptionShape, requireWholeNumber } from '../schema/optionShape.ts';
 import type { AskOptions } from './chatMessages.ts';
-import { checkHistory } from './conversationLimits.ts';
 import type { RunToolsOptions } from './toolLoop.ts';
 
 const TEXT_OPTIONS: OptionShape = { params: 'object', retries: 'number', timeout: 'number', signal: 'signal' };
@@ -14,8 +13,6 @@ const TOOL_OPTIONS: OptionShape = {
   maxSteps: 'number',
   parallel: 'number',
   approve: 'function',
-  maxResultTokens: 'number',
-  history: 'object',
 };
 
 /** @throws TypeError for a prompt that is not a text. */
@@ -62,8 +59,7 @@ export function checkToolCall(
 ): void {
   checkCall(method, messages, options, TOOL_OPTIONS);
   checkTools(method, tools);
-  if (options.history !== undefined) checkHistory(options.history);
-  for (const option of ['maxSteps', 'parallel', 'maxResultTokens'] as const) {
+  for (const option of ['maxSteps', 'parallel'] as const) {
     const value = options[option];
     if (value !== undefined) requireWholeNumber(option, value);
   }

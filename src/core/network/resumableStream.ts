@@ -149,11 +149,10 @@ export class ResumableStream extends Duplex {
       connection.write(header(type, amount));
       return;
     }
-    // All of this turn leaves at once.
     connection.cork();
-    process.nextTick(() => connection.uncork());
     connection.write(header(type, amount));
     connection.write(data);
+    connection.uncork();
   }
 
   #release(): void {
@@ -193,8 +192,7 @@ class FrameParser {
         continue;
       }
       const missing = HEADER_BYTES - this.#header.length;
-      const part = rest.subarray(0, missing);
-      this.#header = this.#header.length === 0 ? part : Buffer.concat([this.#header, part]);
+      this.#header = Buffer.concat([this.#header, rest.subarray(0, missing)]);
       rest = rest.subarray(missing);
       if (this.#header.length < HEADER_BYTES) return;
       const [type, amount] = [this.#header.readUInt8(0), this.#header.readUIntBE(1, HEADER_BYTES - 1)];

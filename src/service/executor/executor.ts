@@ -97,6 +97,14 @@ export interface Executor {
   refusal(): string | undefined;
   /** Why a job of an account cannot have what it asks of a cluster; undefined if it can. Without it, no job can ask for anything. */
   refusalOf?(options: ClusterOptions, job: Pick<RunnableJob, 'account' | 'machineClass'>): string | undefined;
+  /** Why the programs of a job cannot wait for debuggers; undefined if they can. */
+  refusalOfDebug?(options: ClusterOptions | undefined, machineClass: string): string | undefined;
+  /**
+   * How many more seconds a running job can have, however long it is frozen. Executors without it set no limit of their own.
+   *
+   * @throws AppError `unreachable` if that is not known now.
+   */
+  secondsLeft?(job: OwnedJob): Promise<number>;
   /**
    * Starts a runner that claims the folder, unless one has. A repeated call for a job, even by another service, starts it once.
    *

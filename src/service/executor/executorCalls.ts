@@ -48,6 +48,8 @@ export class ExecutorCalls {
       ...(executor.packageTools && { packageTools: executor.packageTools.bind(executor) }),
       ...(executor.connect && { connect: executor.connect.bind(executor) }),
       ...(executor.refusalOf && { refusalOf: executor.refusalOf.bind(executor) }),
+      ...(executor.refusalOfDebug && { refusalOfDebug: executor.refusalOfDebug.bind(executor) }),
+      ...(executor.secondsLeft && { secondsLeft: executor.secondsLeft.bind(executor) }),
       launch: (job, folder, ...rest) =>
         this.#watch(
           'launch',

@@ -35,10 +35,7 @@ export interface AccountOptions {
   readonly gauge: AccountGauge;
   readonly machineClasses: MachineClasses;
   readonly environments: KeptEnvironments;
-  readonly executor: Pick<
-    Executor,
-    'keepsEnvironments' | 'scriptKinds' | 'packageTools' | 'placement' | 'connect' | 'isLocal'
-  >;
+  readonly executor: Pick<Executor, 'keepsEnvironments' | 'scriptKinds' | 'packageTools' | 'placement' | 'connect'>;
   readonly inside: Pick<InsideSettings, 'enabled'>;
   readonly volumes: Pick<Volumes, 'of'>;
   readonly vault: SecretVault;

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { tryParseJson } from '../../core/jsonFields.ts';
+import { parseOwnJson, tryParseJson } from '../../core/jsonFields.ts';
 import { formatCredits, formatDuration } from '../../core/text/format.ts';
 import { schemaMessage } from '../../core/text/schemaMessage.ts';
-import { freezeExtension } from '../../remote/protocol/debugging.ts';
+import { type Frozen, freezeExtension } from '../../remote/protocol/debugging.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
 import type { Executor } from '../executor/executor.ts';
 import { type HoldOrder, writeHoldOrder } from '../jobFiles/holdOrder.ts';
@@ -24,7 +24,7 @@ const MAX_BODY_BYTES = 1_024;
 export interface FreezeOptions {
   readonly store: Store;
   readonly files: Pick<JobFiles, 'folder' | 'requireThere'>;
-  readonly executor: Pick<Executor, 'reportSecret'>;
+  readonly executor: Pick<Executor, 'reportSecret' | 'secondsLeft'>;
   readonly machineClasses: MachineClasses;
   /** Seconds that a job may be frozen in all. */
   readonly maxHold: number;
@@ -45,6 +45,7 @@ export function freezeHandlers(options: FreezeOptions): Pick<RouteHandlers, 'ext
       // Whose job it is comes before what the request says, and the job may have changed by then.
       frozenJob(context, store);
       const seconds = await readSeconds(context.env.incoming);
+      await requireRoom(frozenJob(context, store), seconds, executor);
       const { job, holdSeconds } = frozenJob(context, store);
       const longer = holdSeconds + seconds;
       if (longer > maxHold) {
@@ -68,15 +69,36 @@ export function freezeHandlers(options: FreezeOptions): Pick<RouteHandlers, 'ext
   };
 }
 
+interface FrozenJob {
+  readonly job: StoredJob;
+  readonly holdSeconds: number;
+  /** When it continues, in milliseconds. */
+  readonly until: number;
+}
+
 /** @throws HTTPException 403, 404, or 409 for a job that does not wait. */
-function frozenJob(context: AppContext, store: Store): { readonly job: StoredJob; readonly holdSeconds: number } {
+function frozenJob(context: AppContext, store: Store): FrozenJob {
   const job = findJob(context, store);
   requireOwnJob(context, job);
   const { finishedAt, frozen, holdSeconds } = job;
   if (finishedAt !== null || frozen === null || holdSeconds === null) {
     throw refusal(409, 'The job does not wait for a debugger.');
   }
-  return { job, holdSeconds };
+  return { job, holdSeconds, until: Date.parse(parseOwnJson<Frozen>(frozen).until) };
+}
+
+/** @throws HTTPException 409 if the job would outlive what its cluster gave it. */
+async function requireRoom(
+  { job, until }: FrozenJob,
+  seconds: number,
+  executor: FreezeOptions['executor'],
+): Promise<void> {
+  const left = await executor.secondsLeft?.(job);
+  if (left === undefined) return;
+  const most = Math.max(0, Math.floor(left - (until - Date.now()) / 1000));
+  if (seconds <= most) return;
+  const message = `A frozen job never outlives its allocation on the cluster. At most ${formatDuration(most)} can be added.`;
+  throw refusal(409, message);
 }
 
 async function readSeconds(incoming: IncomingMessage): Promise<number> {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { messageOf } from '../../core/errors.ts';
+import { AppError, messageOf } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { printableLine, printableText } from '../../core/text/printable.ts';
 import type { ClusterContact } from '../executor/executor.ts';
@@ -193,6 +193,13 @@ export async function wasRequeued({ number }: ClusterJob): Promise<boolean | und
     // It was forgotten.
     return /Invalid job id/.test(messageOf(error)) ? false : undefined;
   }
+}
+
+/** When the cluster ends a job at the latest, in milliseconds. @throws AppError `unreachable` if it does not say. */
+export async function allocationEnd(number: string): Promise<number> {
+  const time = readTime((await slurm('squeue', ['-h', '-o', '%e', `--jobs=${number}`])).trim());
+  if (time !== undefined) return time;
+  throw new AppError('unreachable', 'The cluster does not say when the job has to end. Try again.');
 }
 
 /** What Slurm wrote to the job's own log. */

@@ -24,6 +24,7 @@ import { leaveSecrets, type SecretValues } from '../jobFiles/runnerInput.ts';
 import {
   accountOf,
   ClusterQueue,
+  allocationEnd,
   findClusterJob,
   type JobName,
   lastWords,
@@ -46,7 +47,7 @@ import { refusedAs, slurm } from './slurmCommand.ts';
 import { refusalOfOptions } from './batch/jobOptions.ts';
 import type { PrivacyCheck } from './privacyCheck.ts';
 import type { SlurmAccount, SlurmMachineClass } from './batch/slurmConfig.ts';
-import { prepareSubmission, type RunnerProgram, submissionScript } from './batch/sbatchSubmission.ts';
+import { containerOf, prepareSubmission, type RunnerProgram, submissionScript } from './batch/sbatchSubmission.ts';
 
 // Each sbatch is a process that calls the controller, where more at once would only wait.
 const SUBMITS_AT_ONCE = 4;
@@ -58,6 +59,9 @@ const MAX_LAUNCHES = 10;
 const MAX_PAUSE_MS = 60_000;
 // Accounting lags behind the queue, and after a crash of the controller it can have jobs that run forever.
 const MAX_ANSWERS_WITHOUT = 30;
+const NOT_LISTED = 'The cluster does not list the job now.';
+// What a job has of its allocation to end by itself.
+const ENDING_MS = 60_000;
 const LOST_TOO_OFTEN =
   'The cluster accepted the job ten times and lost it before it started. Ask its administrators, then submit again.';
 
@@ -195,8 +199,20 @@ export class SlurmExecutor implements Executor {
     const user = this.#options.users.of(job.account);
     if (user === undefined) throw new AppError('conflict', userIsMissing(job.account));
     const number = this.externalId(job);
-    if (number === undefined) throw new AppError('unreachable', 'The cluster does not list the job now.');
+    if (number === undefined) throw new AppError('unreachable', NOT_LISTED);
     return openStep({ number, folder, user, program: this.#options.program }, signal);
+  }
+
+  refusalOfDebug(options: ClusterOptions | undefined, name: string): string | undefined {
+    const machineClass = this.#options.classes.find((each) => each.name === name);
+    if (machineClass === undefined || containerOf(machineClass, options) === undefined) return undefined;
+    return 'The job runs in a container, into which no debugger can be attached. Choose another machine class, or no container.';
+  }
+
+  async secondsLeft(job: OwnedJob): Promise<number> {
+    const number = this.externalId(job);
+    if (number === undefined) throw new AppError('unreachable', NOT_LISTED);
+    return Math.floor(((await allocationEnd(number)) - Date.now() - ENDING_MS) / 1000);
   }
 
   async cancel({ id, account }: OwnedJob): Promise<void> {

@@ -23,7 +23,6 @@ const reliedOn = z.discriminatedUnion('type', [
       'warning',
       'model',
       'model-fallback',
-      'history',
       'wait',
       'emit',
       'pause',

@@ -114,7 +114,6 @@ export class StepReducer {
       case 'wait':
       case 'fallback':
       case 'model-fallback':
-      case 'history':
       case 'warning':
         break;
     }

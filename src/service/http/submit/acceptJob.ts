@@ -47,7 +47,7 @@ export interface AcceptContext extends UploadContext {
   readonly mayUseSecrets: boolean;
   /** The ID of the key of the request, if its jobs must leave nothing for jobs of the account's other keys. */
   readonly restrictedKey: string | undefined;
-  readonly executor: Pick<Executor, 'refusalOf' | 'keepsEnvironments' | 'placement' | 'connect' | 'isLocal'>;
+  readonly executor: Pick<Executor, 'refusalOf' | 'refusalOfDebug' | 'keepsEnvironments' | 'placement' | 'connect'>;
   /** Seconds that a job may be frozen in all. */
   readonly maxHold: number;
   readonly environments: Pick<KeptEnvironments, 'nameOf'>;
@@ -118,7 +118,7 @@ export async function addSubmittedJob(
   const machineClass = chooseClass(submission, machineClasses);
   refuseUnavailable(machineClass, context.executor);
   checkClusterOptions(submission, { account, machineClass: machineClass.name }, context.executor);
-  checkDebug(submission, context);
+  checkDebug(submission, machineClass.name, context);
   const hold = machineClasses.priceOf(machineClass.name, submission.max_runtime, submission.debug?.hold);
   refuseWithoutCredits(hold, store.spendable(account, { keyId, project: submission.project ?? null }));
   const check = upload.part === 'tarball' ? checkArchive : checkContents;
@@ -176,17 +176,23 @@ export function mayDebug({
   executor,
   maxHold,
 }: {
-  readonly executor: Pick<Executor, 'connect' | 'isLocal'>;
+  readonly executor: Pick<Executor, 'connect'>;
   readonly maxHold: number;
 }): boolean {
-  return executor.connect !== undefined && executor.isLocal && maxHold > 0;
+  return executor.connect !== undefined && maxHold > 0;
 }
 
-function checkDebug({ debug }: Submission, context: Pick<AcceptContext, 'executor' | 'maxHold'>): void {
+function checkDebug(
+  { debug, cluster }: Submission,
+  machineClass: string,
+  context: Pick<AcceptContext, 'executor' | 'maxHold'>,
+): void {
   if (debug === undefined) return;
-  const { maxHold } = context;
-  if (!mayDebug(context))
-    throw new AppError('bad-input', 'meta.debug: jobs of this service cannot wait for a debugger.');
+  const { maxHold, executor } = context;
+  const refusal = mayDebug(context)
+    ? executor.refusalOfDebug?.(cluster, machineClass)
+    : 'Jobs of this service cannot wait for a debugger.';
+  if (refusal !== undefined) throw new AppError('bad-input', `meta.debug: ${refusal}`);
   if (debug.hold <= maxHold) return;
   const message = `meta.debug.hold: must be at most ${maxHold} seconds (${formatDuration(maxHold)}), the limit of this service.`;
   throw new AppError('bad-input', message);

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { DebugOptions } from '../../../remote/protocol/debugging.ts';
@@ -19,9 +19,9 @@ export interface DebugFolder extends Disposable {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** @returns the path of the folder on the machine that runs the job. */
-function debugFolderOf(jobId: string): string {
-  return join(tmpdir(), `farwharf-debug-${jobId}`);
+// The rest of the name is random: other users of the machine can know the job's ID, and could take the name first.
+function prefixOf(jobId: string): string {
+  return `farwharf-${jobId}-`;
 }
 
 /** @throws the system's error. */
@@ -39,9 +39,8 @@ export function makeDebugFolder(
     readonly pythonPath?: string | undefined;
   },
 ): DebugFolder {
-  const path = debugFolderOf(jobId);
   removeDebugFolder(jobId); // of a run that was killed
-  mkdirSync(path, { mode: 0o700 });
+  const path = mkdtempSync(join(tmpdir(), prefixOf(jobId)));
   const inside = isSandboxed ? IN_SANDBOX : path;
   const python = 'python';
   mkdirSync(join(path, python));
@@ -61,5 +60,12 @@ export function makeDebugFolder(
 }
 
 export function removeDebugFolder(jobId: string): void {
-  rmSync(debugFolderOf(jobId), { recursive: true, force: true });
+  const names = readdirSync(tmpdir()).filter((name) => name.startsWith(prefixOf(jobId)));
+  for (const name of names) {
+    try {
+      rmSync(join(tmpdir(), name), { recursive: true, force: true });
+    } catch {
+      // It is another user's.
+    }
+  }
 }

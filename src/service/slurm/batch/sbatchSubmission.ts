@@ -43,7 +43,7 @@ export async function prepareSubmission(
 ): Promise<readonly string[]> {
   const script = submissionScript(folder);
   // The job has not started, so only the service can have written this file.
-  const { venv, cluster } = parseRunnerSpec(await readFile(folder.spec, 'utf8'));
+  const { venv, cluster, debug } = parseRunnerSpec(await readFile(folder.spec, 'utf8'));
   // The configuration may have changed since the job was accepted.
   const refusal = cluster && refusalOfOptions(cluster, machineClass, account);
   if (refusal !== undefined) throw new AppError('refused', `The job cannot be submitted to the cluster: ${refusal}`);
@@ -54,7 +54,8 @@ export async function prepareSubmission(
   leaveContainer(folder, container);
   const fetchSeconds = container !== undefined && isFetched(container) ? STEP_LIMIT_MS / 1000 : 0;
   const setupSeconds = (venv === null ? 0 : setupLimitSeconds(venv)) + fetchSeconds;
-  const minutes = Math.ceil((job.maxRuntime + setupSeconds) / 60) + SPARE_MINUTES;
+  const seconds = job.maxRuntime + setupSeconds + (debug?.hold ?? 0);
+  const minutes = Math.ceil(seconds / 60) + SPARE_MINUTES;
   return [
     '--parsable',
     '--no-requeue',
@@ -71,7 +72,7 @@ export async function prepareSubmission(
 }
 
 /** The container of a job; undefined if its class has none, or the job chooses none. */
-function containerOf(
+export function containerOf(
   { container, gpus }: SlurmMachineClass,
   { container: chosen }: ClusterOptions = {},
 ): JobContainer | undefined {

@@ -13,7 +13,6 @@ const NOT_SHOWN: ReadonlySet<TraceEvent['type']> = new Set([
   'warning',
   'model',
   'model-fallback',
-  'history',
   'wait',
 ]);
 
