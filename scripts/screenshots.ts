@@ -10,7 +10,7 @@ import { PICTURE_SETTINGS, PICTURES, takePicture } from './picture.ts';
 import { takeSearchPictures } from './searchPictures.ts';
 import { temporaryExamples } from './trackedFiles.ts';
 import { openWindow } from './vscode/window.ts';
-import { choose, runCommand } from './vscode/workbench.ts';
+import { choose, pressOnRow, runCommand } from './vscode/workbench.ts';
 
 const { values: flags } = parseArgs({ options: { only: { type: 'string' } } });
 const THEMES = { light: 'Light 2026', dark: 'Dark 2026' };
@@ -39,8 +39,7 @@ async function takeJobPictures(kind: string, theme: string): Promise<void> {
   await job.filter({ hasText: 'running' }).first().waitFor();
   await takePicture(page, `running-${kind}`);
   await job.filter({ hasText: 'succeeded' }).first().waitFor({ timeout: JOB_TIMEOUT_MS });
-  await job.first().click();
-  await job.getByRole('button', { name: 'Download Results' }).first().click();
+  await pressOnRow(page, job.first(), 'Download Results');
   await file('loss.png').waitFor();
   const preview = page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
   await preview.locator('img').waitFor();

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { choose, followLink, openFile, runCommand } from '../vscode/workbench.ts';
+import { choose, followLink, openFile, pressOnRow, runCommand } from '../vscode/workbench.ts';
 import type { JobWindow } from './jobWindow.ts';
 import { FAIL, RESULT, SWEEP, TRAIN } from './trainingFolder.ts';
 
@@ -107,8 +107,7 @@ export async function takeResults(window: JobWindow): Promise<void> {
   await file.click();
   await page.locator('.tabs-container .tab', { hasText: 'confusion.csv' }).waitFor();
   await window.pictures('results');
-  await file.hover();
-  await file.getByRole('button', { name: 'Save to Folder' }).click();
+  await pressOnRow(page, file, 'Save to Folder');
   await page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'confusion.csv' }).waitFor();
   await window.picture('results-one-file');
   await runCommand(page, 'View: Show Farwharf');

@@ -108,6 +108,17 @@ export async function applyQuickFix(page: Page, text: string): Promise<void> {
   });
 }
 
+/**
+ * Presses a button of a row in a tree. VS Code shows it only while the pointer is over the row or the row is selected, and a list that
+ * is drawn again moves its rows away from a pointer that rests, so the pointer follows the row.
+ */
+export async function pressOnRow(page: Page, row: Locator, button: string): Promise<void> {
+  await repeatUntilDone(page, async (timeout) => {
+    await row.hover({ timeout });
+    await row.getByRole('button', { name: button }).click({ timeout });
+  });
+}
+
 /** Follows a link in an editor or an output by Ctrl+click, which it ignores until it has noticed the pointer. */
 export async function followLink(page: Page, link: Locator, opens: Locator): Promise<void> {
   await page.keyboard.down('Control');

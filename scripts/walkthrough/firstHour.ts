@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { Scratch } from '../../test/service/commandLine.ts';
 import { openWindow } from '../vscode/window.ts';
-import { choose, runCommand, showNotification, webviewOf } from '../vscode/workbench.ts';
+import { choose, pressOnRow, runCommand, showNotification, webviewOf } from '../vscode/workbench.ts';
 import { startAccountService } from './accountService.ts';
 
 const SIZE = { width: 1500, height: 900 };
@@ -206,9 +206,7 @@ class Tour {
     const page = this.#page;
     await runCommand(page, 'View: Show Farwharf');
     const row = page.locator('.part.sidebar .monaco-list-row', { hasText: script });
-    await row.filter({ hasText: 'succeeded' }).first().waitFor();
-    await row.first().click();
-    await row.getByRole('button', { name: 'Download Results' }).first().click();
+    await pressOnRow(page, row.filter({ hasText: 'succeeded' }).first(), 'Download Results');
     await page.locator('.explorer-folders-view .monaco-list-row', { hasText: result }).waitFor();
   }
 

@@ -1,5 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
-import { choose, runCommand, webviewOf } from '../vscode/workbench.ts';
+import { choose, pressOnRow, runCommand, webviewOf } from '../vscode/workbench.ts';
 
 /** What a scene needs. */
 export interface Stage {
@@ -43,8 +43,7 @@ export async function bringResultsHome({ page, keep }: Stage): Promise<void> {
   const done = row(page).filter({ hasText: 'succeeded' }).first();
   await done.click();
   await keep();
-  await done.click();
-  await done.getByRole('button', { name: 'Download Results' }).click();
+  await pressOnRow(page, done, 'Download Results');
   await page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'loss.png' }).waitFor();
   await webviewOf(page).locator('img').waitFor();
   await runCommand(page, 'View: Hide Panel');

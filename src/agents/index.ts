@@ -34,6 +34,7 @@ export {
   type ToolStep,
 } from './chat/toolLoop.ts';
 export type { ToolStream } from './chat/toolStream.ts';
+export type { HistoryPolicy } from './chat/conversationLimits.ts';
 export { RefusalError } from './chat/modelRequests.ts';
 export type { Schema } from './schema/standardSchema.ts';
 export type { McpServer, McpTools } from './tools/mcpServer.ts';

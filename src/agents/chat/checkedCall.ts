@@ -1,5 +1,6 @@
 import { checkOptions, type OptionShape, requireWholeNumber } from '../schema/optionShape.ts';
 import type { AskOptions } from './chatMessages.ts';
+import { checkHistory } from './conversationLimits.ts';
 import type { RunToolsOptions } from './toolLoop.ts';
 
 const TEXT_OPTIONS: OptionShape = { params: 'object', retries: 'number', timeout: 'number', signal: 'signal' };
@@ -13,6 +14,8 @@ const TOOL_OPTIONS: OptionShape = {
   maxSteps: 'number',
   parallel: 'number',
   approve: 'function',
+  maxResultTokens: 'number',
+  history: 'object',
 };
 
 /** @throws TypeError for a prompt that is not a text. */
@@ -59,7 +62,8 @@ export function checkToolCall(
 ): void {
   checkCall(method, messages, options, TOOL_OPTIONS);
   checkTools(method, tools);
-  for (const option of ['maxSteps', 'parallel'] as const) {
+  if (options.history !== undefined) checkHistory(options.history);
+  for (const option of ['maxSteps', 'parallel', 'maxResultTokens'] as const) {
     const value = options[option];
     if (value !== undefined) requireWholeNumber(option, value);
   }

@@ -6,6 +6,7 @@ import { isPause, isPaused, type Pause } from '../run/pause.ts';
 import { type GenAiCall, inGenAiSpan } from '../run/genAiSpan.ts';
 import { scopes } from '../run/runScope.ts';
 import { resultText, type Tool } from '../tools/tool.ts';
+import { boundedResult, ConversationView, type HistoryPolicy } from './conversationLimits.ts';
 import type { ChatMessage, ChatReply, ReplyPiece, ToolCall, ToolOptions, Usage } from './chatMessages.ts';
 
 const DEFAULT_MAX_STEPS = 10;
@@ -47,6 +48,10 @@ export interface RunToolsOptions extends Omit<ToolOptions, 'tools'> {
    * answered: `yes` or true runs this call. Anything else, and an error, refuses it, which is reported to the model.
    */
   readonly approve?: ((call: ApprovalCall) => boolean | Pause | Promise<boolean | Pause>) | undefined;
+  /** The most that the model gets of a tool's result, in tokens by estimate; `steps` have all of it. Unlimited if absent. */
+  readonly maxResultTokens?: number | undefined;
+  /** Leaves messages out of requests that would be too long; `messages` of the result have all of them. */
+  readonly history?: HistoryPolicy | undefined;
 }
 
 /** A call that waits for approval. */
@@ -107,7 +112,7 @@ export function runToolLoop(first: readonly ChatMessage[], given: Omit<LoopParts
 
 async function loop(first: readonly ChatMessage[], parts: LoopParts): Promise<ToolRun> {
   const { tools, signal, onEvent } = parts;
-  const complete = await remembering(parts);
+  const complete = await remembering({ ...parts, complete: shortening(parts) });
   const { approve } = parts.options;
   const options = { ...parts.options, approve: approve && inTurn(approve) };
   const { maxSteps = DEFAULT_MAX_STEPS, parallel = DEFAULT_PARALLEL, toolChoice } = options;
@@ -138,11 +143,27 @@ async function loop(first: readonly ChatMessage[], parts: LoopParts): Promise<To
     );
     for (const [index, step] of results.entries()) {
       steps.push(step);
-      const content = step.error ?? resultText(step.output);
+      const { content } = sentResult(step, options);
       messages.push({ role: 'tool', tool_call_id: reply.toolCalls[index]?.id ?? '', content });
     }
     if (replies >= maxSteps) throw new ToolLimitError(maxSteps, messages, steps);
   }
+}
+
+/** Sends as much of the conversation as the policy allows. */
+function shortening({ complete, signal, options: { history } }: LoopParts): LoopParts['complete'] {
+  if (history === undefined) return complete;
+  const view = new ConversationView(history, signal);
+  return async (conversation, extra) => {
+    const { messages, usage } = await view.of(conversation);
+    const reply = await complete(messages, extra);
+    return usage === undefined ? reply : { ...reply, usage: sumOf(reply.usage, usage) };
+  };
+}
+
+/** What the model gets as the result of a call. */
+function sentResult({ error, output }: CallResult, { maxResultTokens }: RunToolsOptions) {
+  return boundedResult(error ?? resultText(output), maxResultTokens);
 }
 
 /** Sends requests, except those to which an earlier attempt got a reply that called tools. */
@@ -233,12 +254,17 @@ function toolCall({ id, name }: ToolCall, calledTool: Tool | undefined): GenAiCa
 /** Runs one call. What goes wrong is a part of the step, so that the model can correct itself. */
 async function callTool(call: ToolCall, tools: ReadonlyMap<string, Tool>, parts: LoopParts): Promise<ToolStep> {
   const startedAt = performance.now();
-  const { signal } = parts;
+  const { signal, options } = parts;
   const { name } = call;
   let input: unknown = call.arguments;
   const end = ({ error, output, isReplayed }: EndedCall): ToolStep => {
     const durationMs = performance.now() - startedAt;
-    const report = { ...(error !== undefined && { error }), ...(isReplayed === true && { isReplayed }) };
+    const { omittedTokens } = options.maxResultTokens === undefined ? {} : sentResult({ error, output }, options);
+    const report = {
+      ...(omittedTokens !== undefined && { omittedTokens }),
+      ...(error !== undefined && { error }),
+      ...(isReplayed === true && { isReplayed }),
+    };
     scopes.getStore()?.visit?.tool({ name, durationMs, ...report });
     return { name, input, ...(error === undefined ? { output } : { error }) };
   };

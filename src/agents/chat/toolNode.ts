@@ -11,7 +11,7 @@ import type { RunToolsOptions, ToolRun } from './toolLoop.ts';
 
 export interface ToolNodeOptions
   extends NodeOptions,
-    Pick<RunToolsOptions, 'maxSteps' | 'parallel' | 'approve' | 'params'> {
+    Pick<RunToolsOptions, 'maxSteps' | 'parallel' | 'approve' | 'maxResultTokens' | 'history' | 'params'> {
   readonly client: LLMClient;
   readonly tools: readonly Tool[];
   /** The key of the shared state with the prompt or the messages; `messages` if absent. */
@@ -28,6 +28,8 @@ const TOOL_NODE_OPTIONS: OptionShape = {
   maxSteps: 'number',
   parallel: 'number',
   approve: 'function',
+  maxResultTokens: 'number',
+  history: 'object',
   params: 'object',
   inputKey: 'string',
   outputKey: 'string',
@@ -69,9 +71,10 @@ export class ToolNode<S extends object = object, A extends string | void = strin
   }
 
   override exec(input: string | readonly ChatMessage[], { signal }: ExecContext): Promise<ToolRun> {
-    const { client, tools, maxSteps, parallel, approve, params, stream = false } = this.#options;
+    const { client, tools, stream = false, ...given } = this.#options;
+    const { maxSteps, parallel, approve, maxResultTokens, history, params } = given;
     const messages = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
-    const options = { maxSteps, parallel, approve, params, signal };
+    const options = { maxSteps, parallel, approve, maxResultTokens, history, params, signal };
     return stream ? client.streamTools(messages, tools, options).result : client.runTools(messages, tools, options);
   }
 

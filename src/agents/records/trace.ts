@@ -69,6 +69,17 @@ export interface ToolReport {
   readonly error?: string | undefined;
   /** Whether the result is that of an earlier attempt or run, in which the call ended. */
   readonly isReplayed?: boolean | undefined;
+  /** How much of the result the model did not get, because of `maxResultTokens`; an estimate. */
+  readonly omittedTokens?: number | undefined;
+}
+
+/** Messages of a conversation were left out of a request, because of its `history` policy. Tokens are estimates. */
+export interface HistoryReport {
+  /** The number of messages. */
+  readonly leftOut: number;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  readonly isSummarized: boolean;
 }
 
 export type TraceEvent = Place &
@@ -87,6 +98,7 @@ export type TraceEvent = Place &
     | { readonly type: 'error'; readonly message: string }
     | (ModelCall & { readonly type: 'model' })
     | (ModelWait & { readonly type: 'wait' })
+    | (HistoryReport & { readonly type: 'history' })
     | (ModelFallbackReport & { readonly type: 'model-fallback' })
     /** A call of a tool begins to run; `tool` is its end. */
     | { readonly type: 'call'; readonly name: string }

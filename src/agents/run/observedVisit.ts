@@ -5,6 +5,7 @@ import type { RunState } from './runState.ts';
 import type { OpenVisit, RunScope } from './runScope.ts';
 import {
   cheapSize,
+  type HistoryReport,
   type ModelCall,
   type ModelFallbackReport,
   type ModelWait,
@@ -176,6 +177,11 @@ export class ObservedVisit implements OpenVisit {
   modelFallback(report: ModelFallbackReport): void {
     if (this.#isOver) return;
     this.#report({ type: 'model-fallback', ...this.#place(), ...report });
+  }
+
+  history(report: HistoryReport): void {
+    if (this.#isOver) return;
+    this.#report({ type: 'history', ...this.#place(), ...report });
   }
 
   /** Reports that a call of a tool begins. */

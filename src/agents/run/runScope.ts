@@ -1,5 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { ModelCall, ModelFallbackReport, ModelWait, ToolReport, VisitSpan } from '../records/trace.ts';
+import type {
+  HistoryReport,
+  ModelCall,
+  ModelFallbackReport,
+  ModelWait,
+  ToolReport,
+  VisitSpan,
+} from '../records/trace.ts';
 import type { RunBudget } from './budget.ts';
 import { type ExecContext, UnobservedContext } from './execContext.ts';
 import { CallJournal } from './callJournal.ts';
@@ -19,6 +26,7 @@ export interface OpenVisit {
   modelFallback(report: ModelFallbackReport): void;
   token(text: string): void;
   reasoning(text: string): void;
+  history(report: HistoryReport): void;
   call(name: string): void;
   tool(report: ToolReport): void;
   /** Ends the visit and returns to the enclosing one. */

@@ -1,4 +1,4 @@
-import { formatDuration } from '../../core/text/format.ts';
+import { formatCount, formatDuration } from '../../core/text/format.ts';
 import { describeStep } from '../../flows/run/history/describeRun.ts';
 import type { RunEvent } from '../../flows/run/protocol/runEvent.ts';
 import { StepReducer } from '../../flows/run/protocol/timelineStep.ts';
@@ -33,6 +33,8 @@ export class StepPrinter {
     }
     if (event.type === 'model-fallback')
       this.#line(`${event.path}: ${event.nextProvider} (${event.nextModel}) takes over, because ${event.message}`);
+    if (event.type === 'history')
+      this.#line(`${event.path}: ${formatCount(event.leftOut, 'message')} left out of the conversation`);
     if (event.type === 'call') this.#line(`${event.path}: calls ${event.name}`);
     if (event.type === 'emit') this.#line(`${event.path}: ${emittedText(event.data)}`);
     if (step === undefined || step.status === 'running') return;

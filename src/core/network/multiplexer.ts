@@ -1,5 +1,5 @@
 import { Duplex, type Readable, type Writable } from 'node:stream';
-import { callbackify } from 'node:util';
+import { gather } from './gather.ts';
 
 // A frame: the channel's number (4 bytes, big-endian), the type (1 byte), a length or an amount (4 bytes), and that many bytes of data.
 const HEADER_BYTES = 9;
@@ -47,8 +47,8 @@ export class Multiplexer {
   #lastId = 0;
   #isClosed = false;
   #unreadRefusals = 0;
-  /** Settles once the output accepts more; shared by all that wait for it. */
-  #drained: PromiseWithResolvers<void> | undefined;
+  /** The channels that have more to send once the output accepts it, in turn. */
+  readonly #waiting: (() => void)[] = [];
 
   constructor(input: Readable, output: Writable, options: MultiplexerOptions = {}) {
     this.#output = output;
@@ -74,7 +74,7 @@ export class Multiplexer {
     if (this.#isClosed) throw connectionLost();
     this.#lastId += 1;
     const channel = this.#add(this.#lastId);
-    void this.#send(this.#lastId, OPEN, 0);
+    this.#send(this.#lastId, OPEN, 0);
     return channel;
   }
 
@@ -84,13 +84,15 @@ export class Multiplexer {
     this.#isClosed = true;
     for (const channel of this.#channels.values()) channel.destroy(connectionLost());
     this.#channels.clear();
-    this.#onDrain();
+    this.#waiting.length = 0;
     this.#options.onClose?.();
   }
 
   #add(id: number): Channel {
     const channel = new Channel({
       send: (type, amount, data) => this.#send(id, type, amount, data),
+      isFull: () => this.#output.writableNeedDrain,
+      whenDrained: (resume) => void this.#waiting.push(resume),
       forget: () => void this.#channels.delete(id),
       windowBytes: this.#options.windowBytes ?? WINDOW_BYTES,
     });
@@ -99,22 +101,29 @@ export class Multiplexer {
     return channel;
   }
 
-  /** Resolves once more may be sent. */
-  #send(id: number, type: number, amount: number, data?: Buffer): Promise<void> | undefined {
-    if (this.#isClosed) return undefined;
-    const header = Buffer.alloc(HEADER_BYTES);
+  #send(id: number, type: number, amount: number, data?: Buffer): void {
+    if (this.#isClosed) return;
+    const header = Buffer.allocUnsafe(HEADER_BYTES);
     header.writeUInt32BE(id, 0);
     header.writeUInt8(type, 4);
     header.writeUInt32BE(amount, 5);
-    const isReady = this.#output.write(data === undefined ? header : Buffer.concat([header, data]));
-    if (isReady) return undefined;
-    this.#drained ??= Promise.withResolvers();
-    return this.#drained.promise;
+    if (data === undefined) {
+      this.#output.write(header);
+      return;
+    }
+    // In one call of the system, and without a copy.
+    this.#output.cork();
+    this.#output.write(header);
+    this.#output.write(data);
+    this.#output.uncork();
   }
 
   #onDrain(): void {
-    this.#drained?.resolve();
-    this.#drained = undefined;
+    while (!this.#output.writableNeedDrain) {
+      const resume = this.#waiting.shift();
+      if (resume === undefined) return;
+      resume();
+    }
   }
 
   #onData(chunk: Buffer): void {
@@ -164,12 +173,15 @@ export class Multiplexer {
   #refuse(id: number): void {
     this.#unreadRefusals = this.#output.writableNeedDrain ? this.#unreadRefusals + 1 : 0;
     if (this.#unreadRefusals > MAX_UNREAD_REFUSALS) this.close();
-    else void this.#send(id, RESET, 0);
+    else this.#send(id, RESET, 0);
   }
 }
 
 interface ChannelOptions {
-  readonly send: (type: number, amount: number, data?: Buffer) => Promise<void> | undefined;
+  readonly send: (type: number, amount: number, data?: Buffer) => void;
+  /** Whether data has to wait for `whenDrained`. */
+  readonly isFull: () => boolean;
+  readonly whenDrained: (resume: () => void) => void;
   readonly forget: () => void;
   readonly windowBytes: number;
 }
@@ -180,7 +192,11 @@ class Channel extends Duplex {
   #credit: number;
   /** Bytes received for which the other side has no new credit yet. */
   #unacknowledged = 0;
-  #wake: (() => void) | undefined;
+  /** What is being written, and whom to tell once it is sent. */
+  #unsent: Buffer[] = [];
+  #onSent: ((error?: Error | null) => void) | undefined;
+  /** Goes on by itself: neither done nor without credit. */
+  #isSending = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: ChannelOptions) {
@@ -224,45 +240,71 @@ class Channel extends Duplex {
 
   allow(bytes: number): void {
     this.#credit += bytes;
-    this.#wake?.();
+    if (!this.#isSending) this.#sendMore();
   }
 
   override _read(): void {
     if (this.#unacknowledged < this.#options.windowBytes / 4) return;
-    void this.#options.send(CREDIT, this.#unacknowledged);
-    this.#unacknowledged = 0;
+    const bytes = this.#unacknowledged;
+    this.#unacknowledged = 0; // before more arrives
+    this.#options.send(CREDIT, bytes);
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    callbackify(() => this.#sendAll(chunk))(done);
+    this.#sendAll([chunk], done);
+  }
+
+  override _writev(chunks: readonly { readonly chunk: Buffer }[], done: (error?: Error | null) => void): void {
+    this.#sendAll(gather(chunks.map(({ chunk }) => chunk)), done);
   }
 
   override _final(done: (error?: Error | null) => void): void {
-    void this.#options.send(END, 0);
+    this.#options.send(END, 0);
     done();
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     const isComplete = this.readableEnded && this.writableFinished;
-    if (!isComplete) void this.#options.send(RESET, 0);
+    if (!isComplete) this.#options.send(RESET, 0);
     clearTimeout(this.#timer);
     this.#options.forget();
-    this.#wake?.();
+    this.#unsent = [];
+    this.#onSent = undefined;
     done(error);
   }
 
-  async #sendAll(chunk: Buffer): Promise<void> {
-    for (let at = 0; at < chunk.length && !this.destroyed; ) {
-      const bytes = Math.min(chunk.length - at, MAX_FRAME_BYTES, this.#credit);
-      if (bytes === 0) {
-        await new Promise<void>((resolve) => (this.#wake = resolve));
+  #sendAll(chunks: Buffer[], done: (error?: Error | null) => void): void {
+    this.#unsent = chunks;
+    this.#onSent = done;
+    this.#sendMore();
+  }
+
+  /** Goes on until all is sent, or the other side has to allow more, or the connection accepts no more for now. */
+  #sendMore(): void {
+    this.#isSending = true;
+    while (this.#onSent !== undefined) {
+      if (this.#options.isFull()) {
+        this.#options.whenDrained(() => this.#sendMore());
+        return;
+      }
+      const [first] = this.#unsent;
+      if (first === undefined) {
+        const done = this.#onSent;
+        this.#onSent = undefined;
+        done();
         continue;
       }
+      const bytes = Math.min(first.length, MAX_FRAME_BYTES, this.#credit);
+      if (bytes === 0 && first.length > 0) break;
+      // Before it is sent, because credit may arrive meanwhile.
+      if (bytes === first.length) this.#unsent.shift();
+      else this.#unsent[0] = first.subarray(bytes);
+      if (bytes === 0) continue;
       this.#credit -= bytes;
       this.#timer?.refresh();
-      await this.#options.send(DATA, bytes, chunk.subarray(at, at + bytes));
-      at += bytes;
+      this.#options.send(DATA, bytes, first.subarray(0, bytes));
     }
+    this.#isSending = false;
   }
 }
 

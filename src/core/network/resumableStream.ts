@@ -149,10 +149,11 @@ export class ResumableStream extends Duplex {
       connection.write(header(type, amount));
       return;
     }
+    // All of this turn leaves at once.
     connection.cork();
+    process.nextTick(() => connection.uncork());
     connection.write(header(type, amount));
     connection.write(data);
-    connection.uncork();
   }
 
   #release(): void {
@@ -192,7 +193,8 @@ class FrameParser {
         continue;
       }
       const missing = HEADER_BYTES - this.#header.length;
-      this.#header = Buffer.concat([this.#header, rest.subarray(0, missing)]);
+      const part = rest.subarray(0, missing);
+      this.#header = this.#header.length === 0 ? part : Buffer.concat([this.#header, part]);
       rest = rest.subarray(missing);
       if (this.#header.length < HEADER_BYTES) return;
       const [type, amount] = [this.#header.readUInt8(0), this.#header.readUIntBE(1, HEADER_BYTES - 1)];

@@ -1,4 +1,4 @@
-import { Transform } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 
 /** Who is connected to a job. */
 export interface OpenTunnel {
@@ -36,19 +36,40 @@ export class OpenTunnels {
   }
 }
 
-/** Passes bytes on, counts them, and holds them up so that they are not more than so many per second. */
-export function meter(count: (bytes: number) => void, bytesPerSecond: number): Transform {
+/**
+ * Passes on what arrives, as fast as the other side takes it, and not more than so many bytes a second. The other side is ended with it
+ * unless `keepsOpen`.
+ */
+export function passOn(
+  from: Readable,
+  to: Writable,
+  options: { readonly count: (bytes: number) => void; readonly bytesPerSecond: number; readonly keepsOpen?: boolean },
+): void {
+  const { count, bytesPerSecond, keepsOpen = false } = options;
   let freeAt = 0;
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      count(chunk.length);
-      if (bytesPerSecond === Number.POSITIVE_INFINITY) {
-        done(null, chunk);
-        return;
-      }
-      const now = performance.now();
-      freeAt = Math.max(now, freeAt) + (1_000 * chunk.length) / bytesPerSecond;
-      setTimeout(() => done(null, chunk), freeAt - now).unref();
-    },
+  let isHeld = false;
+  const proceed = (): void => {
+    if (!isHeld && !to.writableNeedDrain) from.resume();
+  };
+  from.on('data', (chunk: Buffer) => {
+    count(chunk.length);
+    if (to.writableCorked === 0) {
+      // What arrived together leaves together.
+      to.cork();
+      process.nextTick(() => to.uncork());
+    }
+    if (!to.write(chunk)) from.pause();
+    if (bytesPerSecond === Number.POSITIVE_INFINITY) return;
+    const now = performance.now();
+    freeAt = Math.max(now, freeAt) + (1_000 * chunk.length) / bytesPerSecond;
+    if (isHeld) return;
+    isHeld = true;
+    from.pause();
+    setTimeout(() => {
+      isHeld = false;
+      proceed();
+    }, freeAt - now).unref();
   });
+  to.on('drain', proceed);
+  if (!keepsOpen) from.once('end', () => to.end());
 }

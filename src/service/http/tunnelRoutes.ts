@@ -26,7 +26,7 @@ import { restrictedKey } from './access/keyScopes.ts';
 import { onClose } from './access/onClose.ts';
 import { TokenBuckets } from './access/tokenBuckets.ts';
 import type { RouteHandlers } from './apiRoutes.ts';
-import { meter, type OpenTunnel, type OpenTunnels } from './openTunnels.ts';
+import { type OpenTunnel, type OpenTunnels, passOn } from './openTunnels.ts';
 
 const RETRY_SECONDS = 5;
 // For the close to be answered (RFC 6455, section 7.1.1).
@@ -133,7 +133,10 @@ async function accept(
 ): Promise<void> {
   const { incoming, outgoing } = context.env;
   // Loaded by those who use it.
-  const { WebSocketServer, createWebSocketStream } = await import('ws');
+  const [{ WebSocketServer }, { webSocketStream }] = await Promise.all([
+    import('ws'),
+    import('../../core/network/webSocketStream.ts'),
+  ]);
   const revoked = abortOnRevocation(context, authenticator, { isTransfer: false });
   const { account, key } = context.var.caller;
   const tunnel: OpenTunnel = {
@@ -188,11 +191,11 @@ async function accept(
     link.once('close', onLeft);
     if (link.destroyed) onLeft();
     void keepAlive(client, ended.signal);
-    const stream = createWebSocketStream(client);
+    const stream = webSocketStream(client, incoming.socket);
     stream.on('error', () => client.terminate());
-    const most = bytesPerSecond(inside);
-    stream.pipe(meter((bytes) => (tunnel.sent += bytes), most)).pipe(link);
-    link.pipe(meter((bytes) => (tunnel.received += bytes), most)).pipe(stream, { end: false });
+    const most = { bytesPerSecond: bytesPerSecond(inside) };
+    passOn(stream, link, { ...most, count: (bytes) => (tunnel.sent += bytes) });
+    passOn(link, stream, { ...most, count: (bytes) => (tunnel.received += bytes), keepsOpen: true });
   });
 }
 

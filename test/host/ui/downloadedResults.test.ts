@@ -5,7 +5,13 @@ import { after, afterEach, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locator } from 'playwright-core';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
-import { choose, runCommand, showNotification, WAIT_TIMEOUT_MS } from '../../../scripts/vscode/workbench.ts';
+import {
+  choose,
+  pressOnRow,
+  runCommand,
+  showNotification,
+  WAIT_TIMEOUT_MS,
+} from '../../../scripts/vscode/workbench.ts';
 import { canKill, leftOvers, makePlace, type Place, run, snapshot } from '../../unit/jobs/results/killedDownloads.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 
@@ -42,8 +48,7 @@ suite('downloaded results', () => {
     const succeeded = window.page
       .locator('.part.sidebar .monaco-list-row', { hasText: SCRIPT })
       .filter({ hasText: 'succeeded' });
-    await succeeded.first().click();
-    await succeeded.first().getByRole('button', { name: 'Download Results' }).click();
+    await pressOnRow(window.page, succeeded.first(), 'Download Results');
   };
 
   test('a window undoes a killed download and reports it', { skip: noKill }, async () => {

@@ -7,6 +7,7 @@ import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
 import {
   closeAllEditors,
   openFile,
+  pressOnRow,
   reloadWorkbench,
   runCommand,
   webviewOf,
@@ -113,8 +114,7 @@ suite('a flow that waits for an answer', () => {
     const row = (text: string): Locator =>
       window.page.locator('.part.sidebar .monaco-list-row', { hasText: file }).filter({ hasText: text }).first();
     await row('waits for an answer: Publish it?').waitFor();
-    await row('waits for an answer').hover();
-    await row('waits for an answer').getByRole('button', { name: 'Answer Job' }).click();
+    await pressOnRow(window.page, row('waits for an answer'), 'Answer Job');
     await window.page.locator('.quick-input-list .monaco-list-row', { hasText: 'yes' }).click();
     await row('waits for an answer: How many copies?').waitFor();
     await card().getByRole('textbox', { name: 'Answer' }).fill('2');

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
 import type { Locator } from 'playwright-core';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
-import { choose, followLink, runCommand, showNotification } from '../../../scripts/vscode/workbench.ts';
+import { choose, followLink, pressOnRow, runCommand, showNotification } from '../../../scripts/vscode/workbench.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 
 const NAME = 'held results';
@@ -37,8 +37,7 @@ suite('results that tools act on', () => {
   const job = (): Locator =>
     window.page.locator('.part.sidebar .monaco-list-row', { hasText: SCRIPT }).filter({ hasText: 'succeeded' }).first();
   const download = async (): Promise<void> => {
-    await job().click();
-    await job().getByRole('button', { name: 'Download Results' }).click();
+    await pressOnRow(window.page, job(), 'Download Results');
     await list().waitFor();
   };
   const explorer = (): Locator => window.page.locator('.explorer-folders-view');

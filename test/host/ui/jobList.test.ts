@@ -10,6 +10,7 @@ import {
   choose,
   closeAllEditors,
   openFile,
+  pressOnRow,
   runCommand,
   showNotification,
   WAIT_TIMEOUT_MS,
@@ -113,8 +114,7 @@ suite('the list of jobs', () => {
     await row('Pinned').waitFor();
     assert.match((await rows().first().getAttribute('aria-label')) ?? '', /^Pinned, 1 job/);
     await row('Failed').waitFor({ state: 'hidden' });
-    await row(BAD).hover();
-    await row(BAD).getByRole('button', { name: 'Unpin' }).click();
+    await pressOnRow(window.page, row(BAD), 'Unpin');
     await row('Failed').waitFor();
     await runCommand(window.page, 'Farwharf: Group Jobs By');
     await choose(window.page, 'Day');

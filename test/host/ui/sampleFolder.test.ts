@@ -6,7 +6,7 @@ import { after, afterEach, before, suite, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { temporaryExamples } from '../../../scripts/trackedFiles.ts';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
-import { choose, runCommand } from '../../../scripts/vscode/workbench.ts';
+import { choose, pressOnRow, runCommand } from '../../../scripts/vscode/workbench.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 
 const EXAMPLE = join(temporaryExamples(), 'quickstart');
@@ -74,8 +74,7 @@ async function bringResultsHome(page: Page, folder: string, script: string): Pro
   await choose(page, script);
   await choose(page, 'Submit');
   const row = page.locator('.part.sidebar .monaco-list-row', { hasText: script });
-  await row.filter({ hasText: '1 new file' }).first().click();
-  await row.first().getByRole('button', { name: 'Download Results' }).click();
+  await pressOnRow(page, row.filter({ hasText: '1 new file' }).first(), 'Download Results');
   await page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'made.txt' }).first().waitFor();
   await runCommand(page, 'View: Show Farwharf');
   await row.filter({ hasText: 'results downloaded' }).first().waitFor();

@@ -23,6 +23,7 @@ const reliedOn = z.discriminatedUnion('type', [
       'warning',
       'model',
       'model-fallback',
+      'history',
       'wait',
       'emit',
       'pause',

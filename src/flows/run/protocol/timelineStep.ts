@@ -114,6 +114,7 @@ export class StepReducer {
       case 'wait':
       case 'fallback':
       case 'model-fallback':
+      case 'history':
       case 'warning':
         break;
     }

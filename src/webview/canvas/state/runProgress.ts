@@ -13,6 +13,7 @@ const NOT_SHOWN: ReadonlySet<TraceEvent['type']> = new Set([
   'warning',
   'model',
   'model-fallback',
+  'history',
   'wait',
 ]);
 
