@@ -277,10 +277,10 @@ export class RemoteClient implements AsyncDisposable {
       import('./tunnel/tunnelConnection.ts'),
     ]);
     const ends = AbortSignal.any([this.#closed.signal, ...(signal === undefined ? [] : [signal])]);
-    const open = () =>
-      this.#send(signal, (authorization) => {
+    const open = (until: AbortSignal) =>
+      this.#send(until, (authorization) => {
         const { url, agent, headers } = this.#transport.connection(path);
-        const call = { agent, headers: { ...headers, authorization }, timeoutMs: readMs };
+        const call = { agent, headers: { ...headers, authorization }, timeoutMs: readMs, signal: until };
         return openTunnelSocket(url, call, (response) => checkedResponse(response, this.#redactor));
       });
     const { host } = this.#transport.connection(path).url;

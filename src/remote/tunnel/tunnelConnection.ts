@@ -31,6 +31,8 @@ const MAX_PAUSE_MS = 2_000;
 const END_WAIT_MS = 1_000;
 // In a sandbox, the first connection starts the program that answers.
 const ANSWER_MS = 60_000;
+// An attempt over a network that has gone can wait for longer than the session does, while the next one would succeed.
+const ATTEMPT_MS = 10_000;
 const REQUEST_TIMEOUT = 408;
 const TOO_MANY = 429;
 const SERVER_ERROR = 500;
@@ -52,22 +54,30 @@ interface Line {
 /**
  * Opens a connection, which is continued for up to a minute after each cut.
  *
- * @param open opens a WebSocket, and throws what the service's refusal means.
+ * @param open opens a WebSocket, and throws what the service's refusal means, or the reason of its signal.
  * @param options.signal its abort ends the connection.
+ * @param options.attemptMs how long an attempt to continue may wait for the service, and then for the job.
  */
 export async function openTunnelConnection(
-  open: () => Promise<TunnelSocket>,
-  { host, signal }: { readonly host: string; readonly signal: AbortSignal },
+  open: (signal: AbortSignal) => Promise<TunnelSocket>,
+  {
+    host,
+    signal,
+    attemptMs = ATTEMPT_MS,
+  }: { readonly host: string; readonly signal: AbortSignal; readonly attemptMs?: number },
 ): Promise<TunnelConnection> {
   const stream = new ResumableStream();
   const changed = new Emitter<ConnectionChange>();
-  const begun = await begin(await open(), { type: 'open' }, { host, signal });
+  const begun = await begin(await open(signal), { type: 'open' }, { host, signal, answerMs: ANSWER_MS });
   if (begun.answer.type === 'gone') throw new AppError('limit', 'The job has too many connections that were cut.');
   const { session } = begun.answer;
   let { line } = begun;
   let isOver = false;
   stream.once('end', () => (isOver = true));
   stream.attach(line.stream, 0);
+  const closing = new AbortController();
+  stream.once('close', () => closing.abort());
+  const ends = AbortSignal.any([signal, closing.signal]);
   const onAbort = (): void => stream.close();
   signal.addEventListener('abort', onAbort);
   const closed = keep().finally(() => {
@@ -100,7 +110,9 @@ export async function openTunnelConnection(
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
       try {
         const received = stream.receivedBytes;
-        const next = await begin(await open(), { type: 'resume', session, received }, { host, signal });
+        const socket = await open(AbortSignal.any([ends, AbortSignal.timeout(attemptMs)]));
+        const request = { type: 'resume', session, received } as const;
+        const next = await begin(socket, request, { host, signal: ends, answerMs: attemptMs });
         const { answer } = next;
         if (answer.type === 'gone' || !stream.canContinueAfter(answer.received)) {
           next.line.socket.terminate();
@@ -118,7 +130,7 @@ export async function openTunnelConnection(
       }
       if (!isLost) changed.fire('lost');
       isLost = true;
-      await sleep(pause, undefined, { signal }).catch(() => {});
+      await sleep(pause, undefined, { signal: ends }).catch(() => {});
     }
   }
 }
@@ -127,7 +139,7 @@ export async function openTunnelConnection(
 async function begin(
   { socket, carrier }: TunnelSocket,
   request: SessionRequest,
-  { host, signal }: { readonly host: string; readonly signal: AbortSignal },
+  { host, signal, answerMs }: { readonly host: string; readonly signal: AbortSignal; readonly answerMs: number },
 ): Promise<{ readonly line: Line; readonly answer: SessionAnswer }> {
   const stream = webSocketStream(socket, carrier);
   stream.on('error', () => {}); // the socket reports it
@@ -136,7 +148,7 @@ async function begin(
   });
   void watchSilence(socket, closed);
   stream.write(writeLine(request));
-  const tooLate = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
+  const tooLate = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
   const onTooLate = (): void => socket.terminate();
   tooLate.addEventListener('abort', onTooLate);
   if (tooLate.aborted) onTooLate();
@@ -155,17 +167,18 @@ interface WebSocketCall {
   readonly agent: Agent | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
+  readonly signal: AbortSignal;
 }
 
 /**
  * Opens the WebSocket of a tunnel.
  *
  * @param check throws for the response of a service that refuses.
- * @throws NetworkError on a timeout, otherwise the system's own error.
+ * @throws NetworkError on a timeout, the signal's reason, otherwise the system's own error.
  */
 export async function openTunnelSocket(
   url: URL,
-  { agent, headers, timeoutMs }: WebSocketCall,
+  { agent, headers, timeoutMs, signal }: WebSocketCall,
   check: (response: HttpResponse) => Promise<unknown>,
 ): Promise<TunnelSocket> {
   const address = Object.assign(new URL(url), { protocol: url.protocol === 'https:' ? 'wss:' : 'ws:' });
@@ -177,13 +190,16 @@ export async function openTunnelSocket(
     ...((url.protocol === 'https:' || isLoopback(url.hostname)) && { generateMask: withoutMask }),
     ...(agent !== undefined && { agent }),
   });
-  return new Promise((resolve, reject) => {
+  const onAbort = (): void => socket.terminate();
+  signal.addEventListener('abort', onAbort);
+  if (signal.aborted) onAbort();
+  const opened = new Promise<TunnelSocket>((resolve, reject) => {
     let carrier: Duplex | undefined;
     socket.once('upgrade', (response) => (carrier = response.socket));
     socket.once('open', () => carrier !== undefined && resolve({ socket, carrier }));
     socket.on('error', (error) => {
       const isLate = error.message === 'Opening handshake has timed out';
-      reject(isLate ? new NetworkError(url.origin, error) : error);
+      reject(signal.aborted ? abortReason(signal) : isLate ? new NetworkError(url.origin, error) : error);
     });
     socket.once('unexpected-response', (request, response) => {
       const { statusCode = 0, statusMessage = '' } = response;
@@ -199,6 +215,7 @@ export async function openTunnelSocket(
         .finally(() => request.destroy());
     });
   });
+  return opened.finally(() => signal.removeEventListener('abort', onAbort));
 }
 
 /**

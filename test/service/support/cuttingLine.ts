@@ -1,16 +1,18 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
 
-/** A line to a service that can be cut, or cuts itself after so many bytes of each connection's responses. */
+/** A line to a service that can be cut, or cuts itself after so many bytes of each connection. */
 export class CuttingLine implements AsyncDisposable {
   readonly #server: Server;
   readonly #open = new Set<Socket>();
   /** How many connections were cut. */
   cuts = 0;
-  /** Bytes of responses after which each new connection is cut. */
+  /** Bytes of either direction after which each new connection is cut. */
   lastsFor = Number.POSITIVE_INFINITY;
   /** Whether new connections are closed at once. */
   isDown = false;
+  /** Whether new connections are accepted, and nothing is passed on. */
+  isSilent = false;
 
   private constructor(service: URL) {
     this.#server = createServer((client) => {
@@ -18,8 +20,13 @@ export class CuttingLine implements AsyncDisposable {
         client.destroy();
         return;
       }
+      if (this.isSilent) {
+        this.#open.add(client.on('error', () => {}));
+        client.once('close', () => this.#open.delete(client)).resume();
+        return;
+      }
       const server = connect(Number(service.port), service.hostname);
-      let left = this.lastsFor;
+      const { lastsFor } = this;
       const cut = (): void => {
         for (const end of [client, server]) end.resetAndDestroy();
       };
@@ -32,17 +39,23 @@ export class CuttingLine implements AsyncDisposable {
             cut();
           });
       }
-      client.pipe(server);
-      server.on('data', (bytes: Buffer) => {
-        if (!client.write(bytes.subarray(0, left))) {
-          server.pause();
-          client.once('drain', () => server.resume());
-        }
-        left -= bytes.length;
-        if (left > 0) return;
-        this.cuts += 1;
-        cut();
-      });
+      for (const [from, to] of [
+        [client, server],
+        [server, client],
+      ] as const) {
+        let left = lastsFor;
+        from.once('end', () => to.end());
+        from.on('data', (bytes: Buffer) => {
+          if (!to.write(bytes.subarray(0, left))) {
+            from.pause();
+            to.once('drain', () => from.resume());
+          }
+          left -= bytes.length;
+          if (left > 0) return;
+          this.cuts += 1;
+          cut();
+        });
+      }
     });
   }
 
@@ -56,6 +69,11 @@ export class CuttingLine implements AsyncDisposable {
   get url(): string {
     const address = this.#server.address();
     return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+  }
+
+  /** Resolves when it is connected to once more. */
+  async nextConnection(): Promise<void> {
+    await once(this.#server, 'connection');
   }
 
   /** Cuts all connections. */

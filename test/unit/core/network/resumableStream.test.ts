@@ -102,3 +102,35 @@ test('an end on purpose ends the other side, a break does not, and what was neve
   await closed;
   assert.equal(other.canContinueAfter(0), false);
 });
+
+test('both sides continue although each has sent more than it keeps, on a line that takes everything at once', async () => {
+  const ends = [new ResumableStream(), new ResumableStream()] as const;
+  const chunk = Buffer.alloc(64 * 1024, 'a');
+  const count = 150;
+  const received = Promise.all(ends.map((end) => receive(end, count * chunk.length)));
+  for (const end of ends) for (let at = 0; at < count; at += 1) end.write(chunk);
+  await turn();
+  const [left, right] = [buffering(), buffering()];
+  left.peer = right;
+  right.peer = left;
+  ends[0].attach(left, 0);
+  ends[1].attach(right, 0);
+  assert.deepEqual(
+    (await received).map(digest),
+    Array<string>(2).fill(digest(Buffer.alloc(count * chunk.length, 'a'))),
+  );
+  for (const end of ends) end.destroy();
+});
+
+/** One end of a connection that accepts any amount, and passes it on later. */
+function buffering(): Duplex & { peer?: Duplex } {
+  let last = Promise.resolve();
+  const end: Duplex & { peer?: Duplex } = new Duplex({
+    read() {},
+    write(chunk: Buffer, _encoding, done) {
+      last = last.then(() => turn()).then(() => void end.peer?.push(chunk));
+      done();
+    },
+  });
+  return end;
+}
