@@ -59,6 +59,7 @@ export function replyAttributes(reply: {
     'gen_ai.usage.input_tokens': tokens.input,
     'gen_ai.usage.output_tokens': tokens.output,
     'gen_ai.usage.cache_read.input_tokens': tokens.cachedInput || undefined, // only if it is not zero
+    'gen_ai.usage.cache_creation.input_tokens': tokens.cacheWrite,
     'gen_ai.usage.reasoning.output_tokens': tokens.reasoning || undefined,
   };
 }

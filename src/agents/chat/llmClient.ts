@@ -29,6 +29,8 @@ export interface LLMClientOptions extends EndpointOptions {
   readonly price?: ModelPrice;
   /** Fields of every request, such as `{ temperature: 0 }`. Those of a call override them. */
   readonly params?: ModelParams | undefined;
+  /** Whether to mark, for services that need it (Claude behind OpenRouter or a proxy), up to where a prompt is stored for the next request. */
+  readonly promptCache?: boolean | undefined;
   /** Clients that take over, in their order, when this one fails for good. */
   readonly fallback?: readonly LLMClient[] | undefined;
 }
@@ -63,6 +65,7 @@ const CLIENT_OPTIONS: OptionShape = {
   fetch: 'function',
   price: 'object',
   params: 'object',
+  promptCache: 'boolean',
   fallback: 'any',
 };
 

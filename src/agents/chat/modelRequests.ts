@@ -25,6 +25,7 @@ export interface ModelRequestSettings {
   readonly price?: ModelPrice | undefined;
   readonly params?: ModelParams | undefined;
   readonly api?: ModelApi | undefined;
+  readonly promptCache?: boolean | undefined;
 }
 
 /** The requests of a client to one model. Each is checked against the budget of its run, ends with the run, and is reported to it. */
@@ -200,13 +201,13 @@ export class ModelRequests {
 
   async #open(): Promise<Completions> {
     const { needsKey, keyAdvice } = this.#endpoint;
-    const { apiKey, api, fetch } = this.#settings;
+    const { apiKey, api, promptCache = false, fetch } = this.#settings;
     const { key, renewKey } = await endpointKey(apiKey, this.#endpoint);
     if (key === undefined && needsKey) throw new AppError('not-signed-in', keyAdvice);
     const { ChatEndpoint } = await import('../llm/chatEndpoint.ts');
     // Azure takes keys in a header of its own, but tokens as bearer tokens like the others.
     const endpoint = typeof apiKey === 'function' ? { ...this.#endpoint, keyHeader: undefined } : this.#endpoint;
-    return new AdaptiveEndpoint(new ChatEndpoint(endpoint, key, { fetch, renewKey }), endpoint, api);
+    return new AdaptiveEndpoint(new ChatEndpoint(endpoint, key, { fetch, renewKey }), endpoint, { api, promptCache });
   }
 
   #report(
@@ -220,11 +221,14 @@ export class ModelRequests {
     }: { startedAt: number; retries: number; counted: unknown; messages: readonly ChatMessage[]; length: number },
   ): Usage {
     const tokens = countedTokens(counted);
-    const { input, cachedInput, output, reasoning } = tokens;
+    const { input, cachedInput, cacheWrite, audioInput, audioOutput, output, reasoning } = tokens;
     const { price } = this.#settings;
     const counts = {
       inputTokens: input,
       ...(cachedInput !== undefined && { cachedInputTokens: cachedInput }),
+      ...(cacheWrite !== undefined && { cacheWriteTokens: cacheWrite }),
+      ...(audioInput !== undefined && { audioInputTokens: audioInput }),
+      ...(audioOutput !== undefined && { audioOutputTokens: audioOutput }),
       outputTokens: output,
       ...(reasoning !== undefined && { reasoningTokens: reasoning }),
     };
@@ -236,8 +240,8 @@ export class ModelRequests {
     if (scope?.run.budget === undefined) return usage;
     // Some services report no tokens. A rough number is better than an unlimited run.
     const spent = {
+      ...tokens,
       input: input ?? Math.ceil(JSON.stringify(messages).length / CHARACTERS_PER_TOKEN),
-      cachedInput,
       output: output ?? Math.ceil(length / CHARACTERS_PER_TOKEN),
     };
     const listed = budgetPrice(this.#endpoint, price);

@@ -378,19 +378,28 @@ function writtenInput(text: string): unknown {
   }
 }
 
+const PARTS_OF_USAGE = [
+  'cachedInputTokens',
+  'cacheWriteTokens',
+  'audioInputTokens',
+  'audioOutputTokens',
+  'reasoningTokens',
+] as const;
+
 /** A number that is unknown in either usage is unknown in the sum. */
 function sumOf(a: Usage, b: Usage): Usage {
   const add = (x: number | undefined, y: number | undefined): number | undefined =>
     x === undefined || y === undefined ? undefined : x + y;
   const partOf = (x: number | undefined, y: number | undefined): number | undefined =>
     x === undefined && y === undefined ? undefined : (x ?? 0) + (y ?? 0);
-  const cachedInputTokens = partOf(a.cachedInputTokens, b.cachedInputTokens);
-  const reasoningTokens = partOf(a.reasoningTokens, b.reasoningTokens);
+  const parts = PARTS_OF_USAGE.flatMap((name) => {
+    const sum = partOf(a[name], b[name]);
+    return sum === undefined ? [] : [[name, sum] as const];
+  });
   return {
+    ...Object.fromEntries(parts),
     inputTokens: add(a.inputTokens, b.inputTokens),
-    ...(cachedInputTokens !== undefined && { cachedInputTokens }),
     outputTokens: add(a.outputTokens, b.outputTokens),
-    ...(reasoningTokens !== undefined && { reasoningTokens }),
     cost: add(a.cost, b.cost),
   };
 }

@@ -23,17 +23,19 @@ export class AdaptiveEndpoint {
   readonly #chat: Pick<ChatEndpoint, 'complete' | 'stream'>;
   readonly #provider: string;
   readonly #isApiChosen: boolean;
+  readonly #isCached: boolean;
   #form: Form;
 
-  /** @param api the one to use; found by the name of the model or from a refusal if absent. */
+  /** @param options `api` is the one to use; found by the name of the model or from a refusal if absent. */
   constructor(
     chat: Pick<ChatEndpoint, 'complete' | 'stream'>,
     { provider, model }: Endpoint,
-    api: ModelApi | undefined,
+    { api, promptCache }: { readonly api: ModelApi | undefined; readonly promptCache: boolean },
   ) {
     this.#chat = chat;
     this.#provider = provider;
     this.#isApiChosen = api !== undefined;
+    this.#isCached = promptCache;
     const isOpenAI = provider === 'openai' || provider === 'azure';
     this.#form = {
       api: api ?? (isOpenAI && RESPONSES_ONLY.test(model) ? 'responses' : 'chat'),
@@ -80,7 +82,7 @@ export class AdaptiveEndpoint {
   }
 
   #chatBody<T extends { readonly model: string }>(body: T, { hasCompletionLimit }: Form): T {
-    const sent = bodyForService(body, serviceRules(this.#provider));
+    const sent = bodyForService(body, serviceRules(this.#provider), this.#isCached);
     return hasCompletionLimit ? withLengthLimit(sent, 'max_completion_tokens') : sent;
   }
 

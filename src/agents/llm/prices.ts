@@ -7,6 +7,11 @@ export interface ModelPrice {
   readonly output: number;
   /** Of input that the service had stored; as `input` if absent. */
   readonly cachedInput?: number;
+  /** Of input that the service stores for later requests; as `input` if absent. */
+  readonly cacheWrite?: number;
+  /** Of sound; as `input` and `output` if absent. */
+  readonly audioInput?: number;
+  readonly audioOutput?: number;
   /** Longer prompts have another price, which is not known. */
   readonly upToTokens?: number;
 }
@@ -26,14 +31,14 @@ const PRICES: Readonly<Record<string, ModelPrice>> = {
   'openai/gpt-5': { input: 1.25, output: 10, cachedInput: 0.125 },
   'openai/gpt-5-mini': { input: 0.25, output: 2, cachedInput: 0.025 },
   'openai/gpt-5-nano': { input: 0.05, output: 0.4, cachedInput: 0.005 },
-  // https://platform.claude.com/docs/en/about-claude/pricing
-  'anthropic/claude-opus-4-5': { input: 5, output: 25 },
-  'anthropic/claude-opus-4-6': { input: 5, output: 25, upToTokens: 200_000 },
-  'anthropic/claude-opus-4-7': { input: 5, output: 25, upToTokens: 200_000 },
-  'anthropic/claude-sonnet-4': { input: 3, output: 15, upToTokens: 200_000 },
-  'anthropic/claude-sonnet-4-5': { input: 3, output: 15, upToTokens: 200_000 },
-  'anthropic/claude-sonnet-4-6': { input: 3, output: 15, upToTokens: 200_000 },
-  'anthropic/claude-haiku-4-5': { input: 1, output: 5 },
+  // https://platform.claude.com/docs/en/about-claude/pricing; reading what is stored costs a tenth, storing it for five minutes a quarter more.
+  'anthropic/claude-opus-4-5': { input: 5, output: 25, cachedInput: 0.5, cacheWrite: 6.25 },
+  'anthropic/claude-opus-4-6': { input: 5, output: 25, cachedInput: 0.5, cacheWrite: 6.25, upToTokens: 200_000 },
+  'anthropic/claude-opus-4-7': { input: 5, output: 25, cachedInput: 0.5, cacheWrite: 6.25, upToTokens: 200_000 },
+  'anthropic/claude-sonnet-4': { input: 3, output: 15, cachedInput: 0.3, cacheWrite: 3.75, upToTokens: 200_000 },
+  'anthropic/claude-sonnet-4-5': { input: 3, output: 15, cachedInput: 0.3, cacheWrite: 3.75, upToTokens: 200_000 },
+  'anthropic/claude-sonnet-4-6': { input: 3, output: 15, cachedInput: 0.3, cacheWrite: 3.75, upToTokens: 200_000 },
+  'anthropic/claude-haiku-4-5': { input: 1, output: 5, cachedInput: 0.1, cacheWrite: 1.25 },
   // https://ai.google.dev/gemini-api/docs/pricing
   'gemini/gemini-2.5-flash-lite': { input: 0.1, output: 0.4 },
   'gemini/gemini-3.5-flash': { input: 1.5, output: 9 },
@@ -51,26 +56,43 @@ const SNAPSHOT = /-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$/;
 /** The cost of a call by list price, in US dollars; undefined if the price or a number is unknown. */
 export function estimateCallCost(
   endpoint: Endpoint,
-  { input, cachedInput, output }: Omit<CountedTokens, 'reasoning'>,
+  tokens: Omit<CountedTokens, 'reasoning'>,
   price = priceOf(endpoint, PRICES),
 ): number | undefined {
+  const { input, output } = tokens;
   if (price === undefined || input === undefined || output === undefined) return undefined;
   if (input > (price.upToTokens ?? Infinity)) return undefined;
-  return costOf({ input, cachedInput, output }, price);
+  return costOf({ ...tokens, input, output }, price);
 }
 
 /** The cost of tokens at a price, in US dollars. */
 export function costOf(
-  {
-    input,
-    cachedInput = 0,
-    output,
-  }: { readonly input: number; readonly cachedInput: number | undefined; readonly output: number },
+  tokens: Omit<CountedTokens, 'reasoning' | 'input' | 'output'> & { readonly input: number; readonly output: number },
   price: ModelPrice,
 ): number {
-  const cached = Math.min(cachedInput, input);
-  const inputCost = (input - cached) * price.input + cached * (price.cachedInput ?? price.input);
-  return (inputCost + output * price.output) / 1_000_000;
+  const { input, cachedInput = 0, cacheWrite = 0, audioInput = 0, output, audioOutput = 0 } = tokens;
+  const inputCost = costOfParts(input, price.input, [
+    [cachedInput, price.cachedInput],
+    [cacheWrite, price.cacheWrite],
+    [audioInput, price.audioInput],
+  ]);
+  return (inputCost + costOfParts(output, price.output, [[audioOutput, price.audioOutput]])) / 1_000_000;
+}
+
+/** The cost of tokens of which parts may have prices of their own. */
+function costOfParts(
+  tokens: number,
+  price: number,
+  parts: readonly (readonly [tokens: number, price: number | undefined])[],
+): number {
+  let left = tokens;
+  let cost = 0;
+  for (const [size, ownPrice] of parts) {
+    const part = Math.min(size, left);
+    left -= part;
+    cost += part * (ownPrice ?? price);
+  }
+  return cost + left * price;
 }
 
 /**

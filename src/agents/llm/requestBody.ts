@@ -1,20 +1,29 @@
 import { fieldOf } from '../../core/jsonFields.ts';
+import { withCacheMarks } from './promptCache.ts';
 import { REASONING_FIELDS } from './reasoning.ts';
 import type { ServiceRules } from './serviceRules.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** The body of a request as a service takes it: with the reasoning that it wants back, and its own name for the limit of length. */
+/**
+ * The body of a request as a service takes it: with the reasoning that it wants back, its own name for the limit of length, and
+ * marks of what to store if that is wanted.
+ */
 export function bodyForService<T extends { readonly model: string }>(
   body: T,
-  { reasoningFields, requiredReasoning, lengthLimit }: ServiceRules,
+  { reasoningFields, requiredReasoning, lengthLimit, cacheMarks }: ServiceRules,
+  isCached: boolean,
 ): T {
   const messages: unknown = fieldOf(body, 'messages');
   const sent = Array.isArray(messages)
     ? messages.map((message: unknown) => messageForService(message, reasoningFields, requiredReasoning))
     : messages;
+  const isMarked = isCached && Array.isArray(sent) && cacheMarks?.test(body.model) === true;
   const isLimited = lengthLimit !== undefined && lengthLimit.models?.test(body.model) !== false;
-  return { ...(isLimited ? withLengthLimit(body, lengthLimit.name) : body), messages: sent };
+  return {
+    ...(isLimited ? withLengthLimit(body, lengthLimit.name) : body),
+    messages: isMarked ? withCacheMarks(sent) : sent,
+  };
 }
 
 /** The same body with another name for the limit of a reply's length. */

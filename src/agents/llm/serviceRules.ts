@@ -14,6 +14,8 @@ export interface ServiceRules {
   readonly reasoningFields?: readonly ReasoningField[];
   /** The one that messages with calls of tools must have, even if it is empty. */
   readonly requiredReasoning?: ReasoningField;
+  /** Models of which the service stores the beginning of a prompt only up to a mark in Anthropic's style. */
+  readonly cacheMarks?: RegExp;
   /** The parameter that limits the length of a reply, for the models that refuse its other name. */
   readonly lengthLimit?: { readonly name: 'max_tokens' | 'max_completion_tokens'; readonly models?: RegExp };
 }
@@ -70,8 +72,8 @@ const GRAMMAR: SchemaSubset = {
   optionalKeys: 'nullable',
 };
 
-/** The prompt alone: nothing is assumed about the service. */
-const PROMPT: ServiceRules = { replySchema: 'prompt', subset: GRAMMAR };
+/** The prompt alone: nothing is assumed about the service, except that a proxy takes the marks of Claude. */
+const PROMPT: ServiceRules = { replySchema: 'prompt', subset: GRAMMAR, cacheMarks: /claude/ };
 
 const COMPLETION_TOKENS = { name: 'max_completion_tokens', models: REASONING_MODELS } as const;
 const STRICT: ServiceRules = { replySchema: 'json_schema', subset: TYPES_ONLY };
@@ -82,8 +84,8 @@ const RULES: Readonly<Record<string, ServiceRules>> = {
   // https://platform.openai.com/docs/guides/reasoning: reasoning models refuse `max_tokens`.
   openai: { replySchema: 'json_schema', subset: OPENAI, reasoningFields: [], lengthLimit: COMPLETION_TOKENS },
   azure: { ...STRICT, reasoningFields: [], lengthLimit: COMPLETION_TOKENS },
-  // https://platform.claude.com/docs/en/cli-sdks-libraries/libraries/openai-sdk: `response_format` is ignored.
-  anthropic: { ...PROMPT, reasoningFields: [] },
+  // https://platform.claude.com/docs/en/cli-sdks-libraries/libraries/openai-sdk: `response_format` is ignored, and nothing is stored.
+  anthropic: { replySchema: 'prompt', subset: GRAMMAR, reasoningFields: [] },
   // Signatures of thoughts are in `extra_content` of the calls of tools, which go back unchanged.
   gemini: { replySchema: 'json_schema', subset: GEMINI, reasoningFields: [] },
   vertex: { replySchema: 'json_schema', subset: GEMINI, reasoningFields: [] },
@@ -104,7 +106,12 @@ const RULES: Readonly<Record<string, ServiceRules>> = {
   together: STRICT,
   fireworks: STRICT,
   // https://openrouter.ai/docs/use-cases/reasoning-tokens, "Preserving reasoning".
-  openrouter: { ...STRICT, reasoningFields: ['reasoning', 'reasoning_details'] },
+  // https://openrouter.ai/docs/guides/best-practices/prompt-caching: others store by themselves.
+  openrouter: {
+    ...STRICT,
+    reasoningFields: ['reasoning', 'reasoning_details'],
+    cacheMarks: /^~?(?:anthropic|qwen)\//,
+  },
   cerebras: STRICT,
   ollama: { ...CONSTRAINED, reasoningFields: ['reasoning'], lengthLimit: { name: 'max_tokens' } },
   lmstudio: CONSTRAINED,

@@ -35,6 +35,11 @@ export interface ModelCall {
   readonly inputTokens?: number | undefined;
   /** The part of `inputTokens` that the service had stored. */
   readonly cachedInputTokens?: number | undefined;
+  /** The part of `inputTokens` that the service stored for later requests. */
+  readonly cacheWriteTokens?: number | undefined;
+  /** The parts of `inputTokens` and `outputTokens` that were sound. */
+  readonly audioInputTokens?: number | undefined;
+  readonly audioOutputTokens?: number | undefined;
   readonly outputTokens?: number | undefined;
   /** The part of `outputTokens` that was reasoning. */
   readonly reasoningTokens?: number | undefined;

@@ -31,6 +31,27 @@ test('cached tokens and tokens of reasoning are counted as each service reports 
       { inputTokens: 100, outputTokens: 70, reasoningTokens: 50 },
     ],
     [
+      {
+        prompt_tokens: 100,
+        completion_tokens: 20,
+        prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 30, audio_tokens: 0 },
+      }, // OpenRouter
+      { inputTokens: 100, cachedInputTokens: 60, cacheWriteTokens: 30, outputTokens: 20 },
+    ],
+    [
+      { prompt_tokens: 100, completion_tokens: 20, cache_creation_input_tokens: 30, cache_read_input_tokens: 60 }, // LiteLLM
+      { inputTokens: 100, cachedInputTokens: 60, cacheWriteTokens: 30, outputTokens: 20 },
+    ],
+    [
+      {
+        prompt_tokens: 100,
+        completion_tokens: 20,
+        prompt_tokens_details: { audio_tokens: 40 },
+        completion_tokens_details: { audio_tokens: 5 },
+      },
+      { inputTokens: 100, audioInputTokens: 40, audioOutputTokens: 5, outputTokens: 20 },
+    ],
+    [
       { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 },
       { inputTokens: 100, outputTokens: 20 },
     ],
@@ -75,4 +96,23 @@ test('cached tokens have their own price in the cost, the budget and the trace',
   );
   const full = new LLMClient({ baseUrl, model: 'm', price: { input: 10, output: 20 } });
   assert.equal((await full.chatWithTools([{ role: 'user', content: 'x' }])).usage.cost, 12);
+});
+
+test('stored tokens and sound have their own price, each token once', async (t) => {
+  const usage = {
+    prompt_tokens: 1_000_000,
+    completion_tokens: 500_000,
+    prompt_tokens_details: { cached_tokens: 500_000, cache_write_tokens: 200_000, audio_tokens: 900_000 },
+    completion_tokens_details: { audio_tokens: 100_000 },
+  };
+  const { baseUrl } = await chatServer(t, counted(usage));
+  const cost = async (price: object): Promise<number | undefined> =>
+    (
+      await new LLMClient({ baseUrl, model: 'm', price: price as never }).chatWithTools([
+        { role: 'user', content: 'x' },
+      ])
+    ).usage.cost;
+  assert.equal(await cost({ input: 10, output: 20 }), 20);
+  const prices = { cachedInput: 1, cacheWrite: 20, audioInput: 100, audioOutput: 200 };
+  assert.equal(await cost({ input: 10, output: 20, ...prices }), 0.5 + 4 + 30 + 20 + 8);
 });
