@@ -1,7 +1,7 @@
 // Kills real processes at random moments, wherever something is stored, and checks after the next start that nothing acknowledged is
 // lost: `node scripts/killCampaign.ts [--kills 1000] [--seed 1] [--only PLACE]`. A violation is printed with what repeats it.
 import { parseArgs } from 'node:util';
-import { describeViolation, killIn, type Tally, tableOf } from '../test/kills/campaign.ts';
+import { countsOf, describeViolation, killIn, type Tally, tableOf } from '../test/kills/campaign.ts';
 import { PLACES } from '../test/kills/places/index.ts';
 
 const { values: flags } = parseArgs({
@@ -28,4 +28,5 @@ for (const [number, place] of places.entries()) {
   print(`${place.name}: ${share} kills in ${((performance.now() - started) / 60_000).toFixed(1)} minutes`);
 }
 print(`\n${tableOf(tallies)}`);
+for (const line of tallies.flatMap((tally) => countsOf(tally) ?? [])) print(line);
 process.exitCode = tallies.some(({ violations }) => violations.length > 0) ? 1 : 0;

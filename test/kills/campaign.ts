@@ -19,6 +19,8 @@ export interface Life extends AsyncDisposable {
   kill(): Promise<Kill>;
   /** Checks what can be seen only at the end. @throws on what must not be. */
   finish(): Promise<void>;
+  /** What it has counted so far, by name, for the report. */
+  readonly counts?: Readonly<Record<string, number>>;
 }
 
 /** A place in which something is kept. */
@@ -41,6 +43,8 @@ export interface Tally {
   readonly place: string;
   kills: number;
   midWrite: number;
+  /** The sums of what its lives counted. */
+  readonly counts: Record<string, number>;
   readonly violations: Violation[];
 }
 
@@ -62,7 +66,7 @@ export async function killIn(
   place: Place,
   { kills, midWrite = 0, seed, onViolation }: CampaignOptions,
 ): Promise<Tally> {
-  const tally: Tally = { place: place.name, kills: 0, midWrite: 0, violations: [] };
+  const tally: Tally = { place: place.name, kills: 0, midWrite: 0, counts: {}, violations: [] };
   const isEnough = (): boolean => tally.kills >= kills && (tally.midWrite >= midWrite || tally.kills >= 10 * kills);
   for (let number = 0; !isEnough(); number += 1) {
     const folder = await realpath(await mkdtemp(join(tmpdir(), `farwharf-kills-${place.name}-`)));
@@ -86,12 +90,17 @@ async function live(
   { folder, seed, isOver, tally }: { folder: string; seed: number; isOver: () => boolean; tally: Tally },
 ): Promise<void> {
   await using life = await place.begin(folder, randomFrom(seed));
-  while (!isOver()) {
-    tally.kills += 1;
-    const { isMidWrite } = await life.kill();
-    if (isMidWrite) tally.midWrite += 1;
+  try {
+    while (!isOver()) {
+      tally.kills += 1;
+      const { isMidWrite } = await life.kill();
+      if (isMidWrite) tally.midWrite += 1;
+    }
+    await life.finish();
+  } finally {
+    for (const [name, count] of Object.entries(life.counts ?? {}))
+      tally.counts[name] = (tally.counts[name] ?? 0) + count;
   }
-  await life.finish();
 }
 
 /** A line for each place, under a heading. */
@@ -102,6 +111,12 @@ export function tableOf(tallies: readonly Tally[]): string {
   return table
     .map(([first, ...rest]) => `${String(first).padEnd(10)}${rest.map((cell) => String(cell).padStart(12)).join('')}`)
     .join('\n');
+}
+
+/** A line with what was counted in a place; undefined if nothing was. */
+export function countsOf({ place, counts }: Tally): string | undefined {
+  const counted = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
+  return counted.length === 0 ? undefined : `${place}: ${counted.join(', ')}`;
 }
 
 /** How to see a violation again. */

@@ -64,12 +64,33 @@ describe('a flow as a job', { timeout: 10 * 60_000 }, () => {
     );
   });
 
-  it('continues with edited code where a failed job stopped', async () => {
-    const text = COUNTER.replace("return 'counted to ' + count;", "throw new Error('no harbour');");
+  it('continues with edited code where a failed job stopped, and repeats no call of a tool', async () => {
+    const agent = `
+import { LLMClient, tool } from 'farwharf/agents';
+import * as z from 'zod';
+const mail = tool({ name: 'mail', description: 'Mails.', input: z.object({}), run: () => console.log('mailed') });
+const calls = [{ id: 'c', type: 'function', function: { name: 'mail', arguments: '{}' } }];
+const model = new LLMClient({
+  baseUrl: 'http://model.invalid/v1',
+  model: 'm',
+  fetch: async (_url, { body }) => {
+    const isDone = JSON.parse(body).messages.length > 1;
+    const message = { role: 'assistant', content: isDone ? 'Done.' : null, ...(!isDone && { tool_calls: calls }) };
+    return Response.json({ choices: [{ index: 0, finish_reason: 'stop', message }] });
+  },
+});
+`;
+    const toolLoop = "await model.runTools([{ role: 'user', content: 'x' }], [mail]);";
+    const withAgent = `${agent}${COUNTER}`.replace(
+      /exec\(count\) \{(?=\s*return 'counted)/,
+      `async exec(count) { ${toolLoop}`,
+    );
+    const text = withAgent.replace("return 'counted to ' + count;", "throw new Error('no harbour');");
     const cwd = await scratch.folder('resume', { 'counter.mjs': text });
     const failed = await submit(cwd, '--script', 'counter.mjs', '--shared', '{"goal":3}', '--download');
     assert.equal(failed.exit, 1);
     assert.match(logOf(failed.events), /failed at Counter\/Tell: no harbour/);
+    assert.match(logOf(failed.events), /^mailed$/m);
     const runs = join(cwd, 'artifacts/farwharf-flow/counter.mjs');
     const run = join(runs, (await readdir(runs))[0] ?? '');
     const record = JSON.parse(await readFile(join(run, 'run.json'), 'utf8')) as { outcome: { type: string } };
@@ -79,9 +100,10 @@ describe('a flow as a job', { timeout: 10 * 60_000 }, () => {
     assert.equal((await history.find(join(cwd, 'counter.mjs'), 'last')).id, adopted.id);
     assert.match(adopted.job ?? '', /./);
 
-    await writeFile(join(cwd, 'counter.mjs'), COUNTER);
+    await writeFile(join(cwd, 'counter.mjs'), withAgent);
     const resumed = await submit(cwd, '--script', 'counter.mjs', '--resume', 'artifacts/farwharf-flow');
     assert.equal(resumed.exit, 0, logOf(resumed.events));
+    assert.doesNotMatch(logOf(resumed.events), /mailed/);
     const [timeline] = timelinesOf(flowEvents(resumed.events));
     assert.deepEqual(
       timeline?.steps.filter(({ type }) => type === 'node').map(({ path }) => path),

@@ -4,6 +4,7 @@ import { AppError } from '../../core/errors.ts';
 import { farwharfHome } from '../../core/files/home.ts';
 import { FlowJob, isFlowScript } from '../../flows/run/start/flowJob.ts';
 import { checkAnswer } from '../../flows/run/history/answerRun.ts';
+import { readCarriedSteps } from '../../flows/run/history/carriedSteps.ts';
 import { checkpointBefore } from '../../flows/run/history/rerun.ts';
 import { findJobRun, readIfThere } from '../../flows/run/history/runFiles.ts';
 import type { RunFolder } from '../../flows/run/history/runFolder.ts';
@@ -60,6 +61,7 @@ export async function prepareFlowJob(
     ...(flow !== undefined && (await findFlow(join(selection.root, file), flow, context))),
     shared: shared === undefined ? undefined : await readSharedFlag(shared, cwd),
     resume: resumed && (await checkpointOf(resumed)),
+    steps: resumed && (await readCarriedSteps(resumed, { isWhole: from === undefined && json === undefined })),
     continuedBy: resumed?.continuedBy,
     input,
     runner: program.flowRuntime.runner,

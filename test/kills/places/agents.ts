@@ -21,6 +21,8 @@ class AgentsLife implements Life {
   readonly #folder: string;
   readonly #random: Random;
   #works = 0;
+  /** The effects that the ended flows were to have. Only those of idempotent tools may be repeated. */
+  readonly counts = { 'effects once': 0, unknown: 0, doubled: 0, lost: 0, 'repeated by an idempotent tool': 0 };
 
   constructor(folder: string, random: Random) {
     this.#folder = folder;
@@ -77,6 +79,7 @@ class AgentsLife implements Life {
           const key = `${agent}-${round}-${name}`;
           const reports = unknown.filter((text) => text.includes(`"${key}"`));
           const found = effects.get(key) ?? [];
+          this.#count(name, { times: found.length, isUnknown: reports.length > 0 });
           for (const text of reports) assert.match(text, /whether it took effect is unknown/);
           if (name === 'put') {
             assert.equal(reports.length, 0, `${key} is idempotent`);
@@ -87,5 +90,14 @@ class AgentsLife implements Life {
       }
     }
     this.#begin();
+  }
+
+  #count(name: string, { times, isUnknown }: { readonly times: number; readonly isUnknown: boolean }): void {
+    const { counts } = this;
+    if (isUnknown) counts.unknown += 1;
+    else if (times === 1) counts['effects once'] += 1;
+    else if (times === 0) counts.lost += 1;
+    else if (name === 'put') counts['repeated by an idempotent tool'] += 1;
+    if (times > 1 && name !== 'put') counts.doubled += 1;
   }
 }

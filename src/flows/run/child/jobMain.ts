@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { MarkedLineWriter } from '../../../core/text/markedLines.ts';
 import { describeRunEnd } from '../history/describeRun.ts';
+import { carrySteps } from '../history/carriedSteps.ts';
 import { FlowEnding } from '../start/flowEnding.ts';
 import { jobRequest } from '../start/jobRequest.ts';
 import { jobRunFolder } from '../start/jobRuns.ts';
@@ -33,10 +34,11 @@ export async function runAsJob(path: string, args: readonly string[], runtime: R
   const folder = runFolder(join(results, jobRunFolder(request.file, job ?? id)));
   mkdirSync(folder.path, { recursive: true });
   const file = join(workspace, request.file);
-  const { flow, flowName, shared, resume } = request;
+  const { flow, flowName, shared, resume, steps = [] } = request;
   const resumedFrom = resume && { run: '', path: resume.path, visit: resume.visit };
   const runRequest = { flow, flowName, shared, args: [...args] };
   const record: RunRecord = { version: 1, id, file, startedAt, ...runRequest, job, resumedFrom };
+  await carrySteps(steps, folder);
   const report = new JobReport(folder, record);
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {

@@ -4,7 +4,7 @@ import type { FlowRunRequest, FlowRuntime } from '../protocol/runRequest.ts';
 import type { FlowOutcome } from '../protocol/flowOutcome.ts';
 import { runFlow, type RunFlowOptions } from '../start/runFlow.ts';
 import { readEvents, readWaiting } from './runFiles.ts';
-import { carrySteps } from './carriedSteps.ts';
+import { carrySteps, readCarriedSteps } from './carriedSteps.ts';
 import { checkpointBefore, type RerunStep } from './rerun.ts';
 import type { RunHistory } from './runHistory.ts';
 import { changedSteps, type StepReach } from '../../project/changedSteps.ts';
@@ -79,7 +79,7 @@ export async function runRecorded(
     const tries = answer === undefined ? [] : (await history.list(file)).filter((each) => isTry(each, answer.run));
     for (const { id } of [earlier, ...tries.filter((each) => each.id !== begun.record.id).toReversed()]) {
       const isWhole = rerun !== undefined && rerun.path === undefined;
-      await carrySteps(await history.folder(file, id), begun.folder, { isWhole });
+      await carrySteps(await readCarriedSteps(await history.folder(file, id), { isWhole }), begun.folder);
     }
   }
   onBegin?.(begun.record);

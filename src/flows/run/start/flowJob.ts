@@ -5,6 +5,7 @@ import { writeAtomically } from '../../../core/files/atomicFile.ts';
 import type { SelectedFile } from '../../../workspace/files/selectedFile.ts';
 import type { FlowRunRequest } from '../protocol/runRequest.ts';
 import { JOB_FOLDER, jobRequest } from './jobRequest.ts';
+import type { StepEntry } from '../../../agents/records/recordSchemas.ts';
 import { AppError } from '../../../core/errors.ts';
 
 const START_SCRIPT = `#!/bin/sh
@@ -25,6 +26,8 @@ export interface FlowJobRequest extends Pick<FlowRunRequest, 'flow' | 'flowName'
   readonly file: string;
   /** The rest of the command line, as written; becomes `process.argv` of the file. */
   readonly args?: string | undefined;
+  /** The calls of tools in the run that `resume` is of. */
+  readonly steps?: readonly StepEntry[] | undefined;
   /** The file, beside the checkpoint, for the id of the job that continues it. */
   readonly continuedBy?: string | undefined;
   /** The built `flowRunner.mjs`. */
@@ -67,13 +70,14 @@ export class FlowJob implements AsyncDisposable {
     flowName,
     shared,
     resume,
+    steps,
     input,
     continuedBy,
     runner,
   }: FlowJobRequest): Promise<FlowJob> {
     const runtime = await flowRuntimeFiles(runner);
     const scratch = await mkdtemp(join(tmpdir(), 'farwharf-flowjob-'));
-    const request = jobRequest.parse({ version: 1, file, flow, flowName, shared, resume, input });
+    const request = jobRequest.parse({ version: 1, file, flow, flowName, shared, resume, steps, input });
     // Job lists show the script, so its name contains the flow.
     const name = `${basename(file)}.sh`;
     const [start, json] = [join(scratch, name), join(scratch, 'flow.json')];

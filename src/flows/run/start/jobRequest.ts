@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { checkpointSchema } from '../../../agents/records/recordSchemas.ts';
+import { checkpointSchema, stepEntrySchema } from '../../../agents/records/recordSchemas.ts';
 
 /** The folder in a job's workspace with the runtime of the flow. */
 export const JOB_FOLDER = '.farwharf';
@@ -13,6 +13,8 @@ export const jobRequest = z.object({
   flowName: z.string().optional(),
   shared: z.record(z.string(), z.json()).optional(),
   resume: checkpointSchema.optional(),
+  /** What tools did in the run that `resume` is of. */
+  steps: z.array(stepEntrySchema).optional(),
   /** The answer to a `resume` that waits for one. */
   input: z.json().optional(),
 });
