@@ -1,3 +1,5 @@
+import type { TokenCounts } from '../records/trace.ts';
+
 /** A part of a message: text or an image. Other parts that the service takes are sent unchanged too. */
 export type ContentPart =
   | { readonly type: 'text'; readonly text: string }
@@ -55,18 +57,7 @@ export interface ToolCall {
 }
 
 /** Tokens of one or more requests, and their cost in US dollars by list price; each is absent if unknown. */
-export interface Usage {
-  readonly inputTokens?: number | undefined;
-  /** The part of `inputTokens` that the service had stored, and that has a price of its own. */
-  readonly cachedInputTokens?: number | undefined;
-  /** The part of `inputTokens` that the service stored for later requests. */
-  readonly cacheWriteTokens?: number | undefined;
-  /** The parts of `inputTokens` and `outputTokens` that were sound. */
-  readonly audioInputTokens?: number | undefined;
-  readonly audioOutputTokens?: number | undefined;
-  readonly outputTokens?: number | undefined;
-  /** The part of `outputTokens` that was reasoning. */
-  readonly reasoningTokens?: number | undefined;
+export interface Usage extends TokenCounts {
   readonly cost?: number | undefined;
 }
 

@@ -27,13 +27,10 @@ interface VisitEnd {
   readonly isReplayed: boolean;
 }
 
-/** One call of a language model. Never contains the prompt, the reply or the key. */
-export interface ModelCall {
-  readonly provider: string;
-  readonly model: string;
-  readonly durationMs: number;
+/** Tokens of one or more requests to a language model; each is absent if unknown. */
+export interface TokenCounts {
   readonly inputTokens?: number | undefined;
-  /** The part of `inputTokens` that the service had stored. */
+  /** The part of `inputTokens` that the service had stored, and that has a price of its own. */
   readonly cachedInputTokens?: number | undefined;
   /** The part of `inputTokens` that the service stored for later requests. */
   readonly cacheWriteTokens?: number | undefined;
@@ -43,6 +40,13 @@ export interface ModelCall {
   readonly outputTokens?: number | undefined;
   /** The part of `outputTokens` that was reasoning. */
   readonly reasoningTokens?: number | undefined;
+}
+
+/** One call of a language model. Never contains the prompt, the reply or the key. */
+export interface ModelCall extends TokenCounts {
+  readonly provider: string;
+  readonly model: string;
+  readonly durationMs: number;
   /** US dollars by list price; absent for models without a known price. */
   readonly estimatedCost?: number | undefined;
   /** The number of retries because of rate limits and other failures that may pass. */
