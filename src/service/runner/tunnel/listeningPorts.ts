@@ -10,8 +10,13 @@ import type { JobPort } from '../../../remote/tunnel/portChannels.ts';
 // include/net/tcp_states.h
 const ESTABLISHED = 1;
 const CLOSE_WAIT = 8;
-const LISTEN = 10;
-const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];
+const FILES = ['/proc/net/tcp', '/proc/net/tcp6'] as const;
+/** How many sockets of the network are in use. */
+const COUNTS = ['/proc/net/sockstat', '/proc/net/sockstat6'];
+// Local and remote address, and the state.
+const ROW = /^\s*\d+: \S+:(\S{4}) \S+:(\S{4}) (\S\S) /;
+// The state LISTEN.
+const LISTENING = '0A';
 const INTERPRETER = /^(?:python[\d.]*|node|ruby[\d.]*|perl[\d.]*|bash|sh)$/;
 // The next word is a program text.
 const INLINE = /^(?:-[a-z]*[ce]|-p|--eval|--print)$/;
@@ -25,10 +30,15 @@ export interface TcpSocket {
   readonly address: string;
   readonly port: number;
   readonly peer: { readonly address: string; readonly port: number };
-  readonly state: 'listening' | 'open' | 'other';
+  /** Whether it is an end of a connection that can still send. */
+  readonly isOpen: boolean;
   /** 0 for one that no program has accepted yet, or has closed. */
   readonly inode: number;
+  /** Where it is listed. What a listening socket accepts is listed there too. */
+  readonly file: SocketFile;
 }
+
+type SocketFile = (typeof FILES)[number];
 
 /** A socket on which a process of the job accepts connections from its own machine. */
 export interface Listener extends TcpSocket {
@@ -38,31 +48,41 @@ export interface Listener extends TcpSocket {
 /** IDs of all processes of a job; the rest is not read once what is looked for was found. */
 export type ProcessesOfJob = () => Iterable<number>;
 
-/** The TCP sockets of a job's network, and which of them are the job's. Calls at the same time share what they read. */
+/**
+ * The TCP sockets of a job's network, and which of them are the job's. Calls at the same time share what they read: the kernel takes some
+ * milliseconds for a list, whatever its length.
+ */
 export class JobSockets {
   readonly #processes: ProcessesOfJob;
   /** By inode, which no later socket has. */
   readonly #listeners = new Map<number, number>();
-  #reading: Promise<SocketTable> | undefined;
-  #next: Promise<SocketTable> | undefined;
+  readonly #connected = new Map<number, readonly Listener[]>();
+  readonly #lists = new Map<SocketFile, SharedList>(FILES.map((file) => [file, new SharedList(file)]));
 
   constructor(processes: ProcessesOfJob) {
     this.#processes = processes;
   }
 
-  /** The sockets as they are after this call. @throws AppError `refused` where the system does not list them. */
-  read(): Promise<SocketTable> {
-    if (this.#reading === undefined) return this.#start();
-    this.#next ??= this.#reading.then(
-      () => this.#start(),
-      () => this.#start(),
-    );
-    return this.#next;
+  /** The sockets of some of the files as they are after this call. @throws AppError `refused` where the system does not list them. */
+  async read(files: Iterable<SocketFile> = FILES): Promise<readonly SocketList[]> {
+    if (process.platform !== 'linux') {
+      throw new AppError('refused', 'The ports of a job can be found only where it runs on Linux.');
+    }
+    return Promise.all([...files].flatMap((file) => this.#lists.get(file)?.read() ?? []));
   }
 
-  /** Those of some sockets on which processes of the job accept connections from their own machine. */
+  /** What was connected to last at a port. */
+  knownOn(port: number): readonly Listener[] {
+    return this.#connected.get(port) ?? [];
+  }
+
+  remember(port: number, listeners: readonly Listener[]): void {
+    this.#connected.set(port, listeners);
+  }
+
+  /** Those of some listening sockets on which processes of the job accept connections from their own machine. */
   listenersAmong(sockets: readonly TcpSocket[]): readonly Listener[] {
-    const listening = sockets.filter(({ state, address }) => state === 'listening' && isLocal(address));
+    const listening = sockets.filter(({ address }) => isLocal(address));
     const unknown = new Set(listening.flatMap(({ inode }) => (this.#listeners.has(inode) ? [] : inode)));
     for (const [inode, pid] of ownersOf(unknown, this.#processes())) this.#listeners.set(inode, pid);
     return listening.flatMap((socket) => {
@@ -72,29 +92,75 @@ export class JobSockets {
   }
 
   /** Whether a process of the job has a socket open. @param likely processes that are looked at first. */
-  owns(table: SocketTable, inode: number, likely: readonly number[]): boolean {
-    if (likely.some((pid) => table.socketsOf(pid).has(inode))) return true;
-    for (const pid of this.#processes()) if (table.socketsOf(pid).has(inode)) return true;
+  owns(list: SocketList, inode: number, likely: readonly number[]): boolean {
+    if (likely.some((pid) => list.socketsOf(pid).has(inode))) return true;
+    for (const pid of this.#processes()) if (list.socketsOf(pid).has(inode)) return true;
     return false;
-  }
-
-  #start(): Promise<SocketTable> {
-    this.#next = undefined;
-    const reading = readTcpSockets().finally(() => {
-      if (this.#reading === reading) this.#reading = undefined;
-    });
-    this.#reading = reading;
-    return reading;
   }
 }
 
-/** The TCP sockets of a moment. */
-export class SocketTable {
-  readonly sockets: readonly TcpSocket[];
+/** A file that lists sockets, read for all that wait for it. */
+class SharedList {
+  readonly #file: SocketFile;
+  #reading: Promise<SocketList> | undefined;
+  #next: Promise<SocketList> | undefined;
+
+  constructor(file: SocketFile) {
+    this.#file = file;
+  }
+
+  /** As it is after this call. */
+  read(): Promise<SocketList> {
+    if (this.#reading === undefined) return this.#start();
+    this.#next ??= this.#reading.then(() => this.#start());
+    return this.#next;
+  }
+
+  async #start(): Promise<SocketList> {
+    this.#next = undefined;
+    const reading = readFile(this.#file, 'latin1')
+      .catch(() => '')
+      .then((text) => new SocketList(this.#file, text));
+    this.#reading = reading;
+    const list = await reading;
+    if (this.#reading === reading) this.#reading = undefined;
+    return list;
+  }
+}
+
+/** The TCP sockets that a file lists at a moment. */
+export class SocketList {
+  readonly #file: SocketFile;
+  /** Rows by their two ports; most rows are never looked at. */
+  readonly #rows = new Map<string, string[]>();
+  readonly listening: readonly TcpSocket[];
   readonly #byProcess = new Map<number, ReadonlySet<number>>();
 
-  constructor(sockets: readonly TcpSocket[]) {
-    this.sockets = sockets;
+  constructor(file: SocketFile, text: string) {
+    this.#file = file;
+    const listening: string[] = [];
+    for (const row of text.split('\n')) {
+      const [, local = '', remote = '', state = ''] = ROW.exec(row) ?? [];
+      if (state === LISTENING) listening.push(row);
+      else if (state !== '') this.#rows.set(local + remote, [...(this.#rows.get(local + remote) ?? []), row]);
+    }
+    this.listening = listening.flatMap((row) => parseRow(file, row));
+  }
+
+  /** The other end of a connection within this machine. */
+  otherEndOf({
+    local,
+    remote,
+  }: {
+    readonly local: TcpSocket['peer'];
+    readonly remote: TcpSocket['peer'];
+  }): TcpSocket | undefined {
+    const isSame = (one: TcpSocket['peer'], other: TcpSocket['peer']): boolean =>
+      one.port === other.port && withoutMapping(one.address) === withoutMapping(other.address);
+    const rows = this.#rows.get(hexPort(remote.port) + hexPort(local.port)) ?? [];
+    return rows
+      .flatMap((row) => parseRow(this.#file, row))
+      .find((socket) => isSame(socket, remote) && isSame(socket.peer, local));
   }
 
   /** Inodes of the sockets that a process has open, from this moment on. */
@@ -107,12 +173,10 @@ export class SocketTable {
   }
 }
 
-async function readTcpSockets(): Promise<SocketTable> {
-  if (process.platform !== 'linux') {
-    throw new AppError('refused', 'The ports of a job can be found only where it runs on Linux.');
-  }
-  const texts = await Promise.all(TABLES.map((path) => readFile(path, 'latin1').catch(() => '')));
-  return new SocketTable(texts.flatMap((text) => text.split('\n').slice(1).flatMap(parseRow)));
+/** A text that changes whenever there are more or fewer TCP sockets in use in the network: cheap, unlike their list. */
+export async function socketCounts(): Promise<string> {
+  const texts = await Promise.all(COUNTS.map((path) => readFile(path, 'latin1').catch(() => '')));
+  return texts.map((text) => /^TCP6?: inuse \d+/m.exec(text)?.[0] ?? '').join(' ');
 }
 
 /** The process that has each of these sockets open, if it is one of the job: the first of them. */
@@ -144,16 +208,6 @@ export function loopbackOf({ address }: Listener): string {
   return plain === '0.0.0.0' ? '127.0.0.1' : plain;
 }
 
-/** The other end of a connection within this machine. */
-export function otherEndOf(
-  sockets: readonly TcpSocket[],
-  { local, remote }: { readonly local: TcpSocket['peer']; readonly remote: TcpSocket['peer'] },
-): TcpSocket | undefined {
-  const isSame = (one: TcpSocket['peer'], other: TcpSocket['peer']): boolean =>
-    one.port === other.port && withoutMapping(one.address) === withoutMapping(other.address);
-  return sockets.find((socket) => socket.state !== 'listening' && isSame(socket, remote) && isSame(socket.peer, local));
-}
-
 /** IPv4 in IPv6 is IPv4 (RFC 4291, section 2.5.5.2). */
 function withoutMapping(address: string): string {
   return address.startsWith(MAPPED) ? address.slice(MAPPED.length) : address;
@@ -163,20 +217,21 @@ function isLocal(address: string): boolean {
   return LOOPBACK.test(address) || ANY.has(address);
 }
 
-function parseRow(row: string): TcpSocket | [] {
+function parseRow(file: SocketFile, row: string): TcpSocket | [] {
   const [, local = '', remote = '', state = '', , , , , , inode = ''] = row.trim().split(/\s+/);
   if (inode === '') return [];
+  const number = Number.parseInt(state, 16);
   return {
     ...parseEndpoint(local),
     peer: parseEndpoint(remote),
-    state: stateOf(Number.parseInt(state, 16)),
+    isOpen: number === ESTABLISHED || number === CLOSE_WAIT,
     inode: Number(inode),
+    file,
   };
 }
 
-function stateOf(state: number): TcpSocket['state'] {
-  if (state === LISTEN) return 'listening';
-  return state === ESTABLISHED || state === CLOSE_WAIT ? 'open' : 'other';
+function hexPort(port: number): string {
+  return port.toString(16).toUpperCase().padStart(4, '0');
 }
 
 function parseEndpoint(text: string): { readonly address: string; readonly port: number } {
