@@ -227,7 +227,6 @@ export async function buildParts(
     operator: currentOperator(process.env),
     page: operatorLinks && { links: operatorLinks, isSecure: config.tls !== undefined || config.proxy !== undefined },
     machineClasses,
-    maxHold: config.inside.enabled ? Math.round(config.inside.freeze_minutes * 60) : 0,
   });
   const server = new HttpServer(app.fetch, { host, port, socket: options.socket, tls: config.tls, log, connections });
   const routes = app.routes.filter(({ method }) => method !== METHOD_NAME_ALL);

@@ -1,13 +1,20 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RemoteClient } from '../../src/remote/client.ts';
+import { readClaim } from '../../src/service/jobFiles/markers.ts';
+import { jobFolder } from '../../src/service/jobFiles/jobFolder.ts';
+import type { MachineClass } from '../../src/service/config/machineClasses.ts';
+import { openAdmin } from '../../src/service/admin/adminClient.ts';
 import { DebugClient, listOf } from '../unit/jobs/debug/debugClient.ts';
 import { type DebugJob, framesOf, hasDebugpy, NO_DEBUGPY, start, untilFrozen } from './support/frozenJobs.ts';
 import { isolationIsMissing } from './support/isolation.ts';
-import { type ServiceClient, startService, testConfig } from './support/service.ts';
+import { processesWith } from './support/processes.ts';
+import { type ServiceClient, startService, temporaryFolder, testConfig } from './support/service.ts';
+import { ServiceProcess } from './support/serviceProcess.ts';
 
 const TRAIN = `import sys
 def step(n, config):
@@ -22,6 +29,15 @@ main()
 `;
 const PRICE = 6;
 const FROZEN_PRICE = 0.6;
+const CLASS: MachineClass = {
+  name: 'cpu',
+  description: '',
+  cpus: 1,
+  memory_gb: 2,
+  gpus: 0,
+  credits_per_minute: PRICE,
+  frozen_credits_per_minute: FROZEN_PRICE,
+};
 
 const missing = await isolationIsMissing();
 // What is the same with and without a sandbox is tested where there is more on the way.
@@ -43,17 +59,7 @@ for (const isolation of ['none', 'bubblewrap'] as const) {
       service = await startService(context as never, {
         config: {
           ...testConfig({ isolation, max_jobs: 8 }),
-          machine_classes: [
-            {
-              name: 'cpu',
-              description: '',
-              cpus: 1,
-              memory_gb: 2,
-              gpus: 0,
-              credits_per_minute: PRICE,
-              frozen_credits_per_minute: FROZEN_PRICE,
-            },
-          ],
+          machine_classes: [CLASS],
         },
       });
       client = new RemoteClient(service.url, service.key);
@@ -134,6 +140,18 @@ for (const isolation of ['none', 'bubblewrap'] as const) {
           service.request(`/v1/jobs/${id}/freeze`, { method: 'POST', body: JSON.stringify(body) });
         assert.equal((await post({ seconds: 0 })).status, 400);
         assert.equal((await post({ seconds: 3_600 })).status, 409); // more than the service allows
+        // Keys that may not connect, or only to what was submitted with them.
+        using admin = await openAdmin(service.data, { mayCreate: false });
+        for (const [scopes, message] of [
+          [['submit', 'read', 'cancel', 'secrets'], /scope "connect"/],
+          [['submit', 'read', 'connect'], /submitted with it/],
+        ] as const) {
+          const { key } = await admin.call('keys.add', { account_id: 'local', scopes: [...scopes] });
+          await using limited = new RemoteClient(service.url, key);
+          await assert.rejects(limited.extendFreeze(id, 60), { status: 403, message });
+          await assert.rejects(limited.endFreeze(id), { status: 403, message });
+          await assert.rejects(limited.connectJob(id), { status: 403, message });
+        }
         const longer = await client.extendFreeze(id, 60);
         assert.equal(longer['credit_hold'], held + (60 * FROZEN_PRICE) / 60);
         let now = await untilFrozen(service, id);
@@ -253,3 +271,53 @@ print('continued', flush=True)
       });
   });
 }
+
+test('a killed service and a killed runner change neither how long frozen jobs wait nor what they cost', {
+  skip: !hasDebugpy && NO_DEBUGPY,
+}, async (t) => {
+  const home = await temporaryFolder(t);
+  const config = { ...testConfig({ max_jobs: 4 }), machine_classes: [CLASS] };
+  const start = async (): Promise<ServiceProcess> => {
+    const service = await ServiceProcess.start(home, { config });
+    t.after(() => service.end('SIGKILL'));
+    return service;
+  };
+  const first = await start();
+  const before = await first.client.credits();
+  const submit = () => first.client.submit({ 'train.py': TRAIN }, { script: 'train.py', debug: { hold: 120 } });
+  const [kept, lost] = [await submit(), await submit()];
+  const [frozen, other] = [await untilFrozen(first.client, kept), await untilFrozen(first.client, lost)];
+  const runner = await readClaim(jobFolder(join(first.client.data, 'jobs', lost)).claim);
+  await first.end('SIGKILL');
+  process.kill(runner?.pid ?? 0, 'SIGKILL');
+  const { client: service } = await start();
+  await using client = new RemoteClient(service.url, service.key);
+  assert.deepEqual(await untilFrozen(service, kept), frozen);
+  await client.extendFreeze(kept, 60);
+  let now = await untilFrozen(service, kept);
+  for (; now.until === frozen.until; now = await untilFrozen(service, kept)) await sleep(20);
+  assert.deepEqual([now.since, Date.parse(now.until) - Date.parse(frozen.until)], [frozen.since, 60_000]);
+  await client.endFreeze(kept);
+  const [ended, gone] = [await service.untilEnd(kept), await service.untilEnd(lost)];
+  assert.deepEqual([ended.state, ended.exit_code, gone.state], ['failed', 1, 'lost']);
+  const seconds = (since: unknown, until: unknown): number =>
+    (Date.parse(String(until)) - Date.parse(String(since))) / 1000;
+  const events = (await service.events(kept)).filter(({ event }) => event === 'freeze');
+  const { at: thawed } = events.at(-1)?.data ?? {};
+  // The runner's clock and the times of the events differ by milliseconds.
+  const least = seconds(ended.started_at, frozen.since) * PRICE + seconds(frozen.since, thawed) * FROZEN_PRICE;
+  const most = seconds(ended.started_at, ended.finished_at) * PRICE;
+  const charged = 60 * Number(ended.credits_charged);
+  assert.ok(charged > least - 0.1 * PRICE && charged < most, `${charged} between ${least} and ${most}`);
+  // Its runner could not say more than that it was frozen.
+  const mostLost =
+    seconds(gone.started_at, other.since) * PRICE + seconds(other.since, gone.finished_at) * FROZEN_PRICE;
+  const chargedLost = 60 * Number(gone.credits_charged);
+  assert.ok(chargedLost < mostLost + 0.1 * PRICE, `${chargedLost} is over ${mostLost}`);
+  assert.ok(Math.abs(before - (charged + chargedLost) / 60 - (await service.credits())) < 1e-6);
+  assert.deepEqual(processesWith(lost), []);
+  assert.deepEqual(
+    readdirSync(tmpdir()).filter((name) => name.includes(kept) || name.includes(lost)),
+    [],
+  );
+});

@@ -10,6 +10,7 @@ import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fieldOf } from '../../src/core/jsonFields.ts';
 import { RemoteClient } from '../../src/remote/client.ts';
+import { DEBUG_FEATURE } from '../../src/remote/protocol/debugging.ts';
 import type { CommandEnd, RunningCommand, JobTunnelClient } from '../../src/remote/tunnel/jobTunnelClient.ts';
 import { forwardPort } from '../../src/remote/tunnel/forwardPort.ts';
 import { CONNECT_FEATURE, TUNNEL_CHANNELS } from '../../src/remote/tunnel/tunnelProtocol.ts';
@@ -457,6 +458,11 @@ suite('the tunnel of a service', () => {
     await using client = new RemoteClient(service.url, service.key);
     await using other = new RemoteClient(service.url, bob.key);
     await assert.rejects(other.connectJob(ofBob), { status: 403, message: /lets this account not connect/ });
+    await assert.rejects(
+      bob.submit(script, { script: 'job.sh', debug: { hold: 60 } }),
+      /meta\.debug: .* this account not/,
+    );
+    assert.ok(!(await bob.json<{ features: string[] }>('/v1/me')).features.includes(DEBUG_FEATURE));
     using tunnel = await client.connectJob(job);
     await assert.rejects(client.connectJob(job), { status: 429, message: /A job may have 1 connection/ });
     const start = performance.now();
@@ -484,6 +490,33 @@ suite('the tunnel of a service', () => {
     assert.ok(Number(fieldOf(end?.input, 'received_bytes')) > 3_000_000);
     await admin.call('service.resume', {});
     for (const id of [job, ofBob]) await admin.call('jobs.cancel', { job_id: id });
+  });
+
+  test('where the operator lets nobody connect, no job can be connected to, debugged or frozen', async (t) => {
+    for (const { features, ...settings } of [
+      { enabled: false, features: [] },
+      {
+        disabled_classes: ['closed'],
+        features: [CONNECT_FEATURE, DEBUG_FEATURE],
+      },
+    ]) {
+      const inside = { ...DEFAULT_CONFIG.inside, ...settings };
+      const classes = [{ name: 'closed', description: '', cpus: 1, memory_gb: 1, gpus: 0, credits_per_minute: 1 }];
+      const config = { ...testConfig({ max_jobs: 4 }), inside, machine_classes: classes };
+      const service = await startService(t, { config });
+      const me = await service.json<{ features: string[]; limits: object }>('/v1/me');
+      const offered = me.features.filter((name) => name === CONNECT_FEATURE || name === DEBUG_FEATURE);
+      assert.deepEqual([offered, 'max_hold' in me.limits], [features, features.length > 0]);
+      const job = await service.submit({ 'job.sh': 'sleep 600' }, { script: 'job.sh' });
+      await service.untilRunning(job);
+      await using client = new RemoteClient(service.url, service.key);
+      const refused = { status: 403, message: /The operator of this service lets nobody connect/ };
+      await assert.rejects(client.connectJob(job), refused);
+      const debugged = service.submit({ 'job.sh': '' }, { script: 'job.sh', debug: { hold: 60 } });
+      await assert.rejects(debugged, /meta\.debug: The operator of this service lets nobody connect/);
+      await assert.rejects(client.extendFreeze(job, 60), { status: 409 });
+      await service.request(`/v1/jobs/${job}`, { method: 'DELETE' });
+    }
   });
 
   test('a revoked key, too many connections and what is no WebSocket are refused', async (t) => {

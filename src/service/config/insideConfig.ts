@@ -36,3 +36,11 @@ export function insideRefusal(
   if (!classes.includes(machineClass)) return undefined;
   return `The operator of this service lets nobody connect to jobs of the machine class ${machineClass}.`;
 }
+
+/** Seconds that a job of an account may be frozen in all while it waits for a debugger; 0 if nobody could attach one. */
+export function maxHoldOf(
+  { enabled, disabled_accounts: accounts, freeze_minutes: minutes }: InsideSettings,
+  account: string,
+): number {
+  return enabled && !accounts.includes(account) ? Math.round(minutes * 60) : 0;
+}

@@ -25,7 +25,7 @@ import { readRequestBody } from './access/readBody.ts';
 import { refusal } from './access/httpRefusal.ts';
 import type { SecretVault } from '../jobs/secretVault.ts';
 import type { RouteHandlers } from './apiRoutes.ts';
-import { mayDebug } from './submit/acceptJob.ts';
+import { holdLimit } from './submit/acceptJob.ts';
 
 // The largest value of a secret in JSON, where a character takes up to six bytes.
 const MAX_SECRET_BODY_BYTES = 256 * 1024;
@@ -36,11 +36,9 @@ export interface AccountOptions {
   readonly machineClasses: MachineClasses;
   readonly environments: KeptEnvironments;
   readonly executor: Pick<Executor, 'keepsEnvironments' | 'scriptKinds' | 'packageTools' | 'placement' | 'connect'>;
-  readonly inside: Pick<InsideSettings, 'enabled'>;
+  readonly inside: InsideSettings;
   readonly volumes: Pick<Volumes, 'of'>;
   readonly vault: SecretVault;
-  /** Seconds that a job may be frozen in all. */
-  readonly maxHold: number;
 }
 
 /** What an account has, and its secrets, of which nothing returns a value. */
@@ -82,13 +80,14 @@ export function accountHandlers(
 /** `credits` is what the key of the request can spend, so that clients that know nothing of budgets forecast correctly. */
 function describeAccount(
   context: AppContext,
-  { store, gauge, machineClasses, environments, executor, inside, volumes, maxHold }: AccountOptions,
+  { store, gauge, machineClasses, environments, executor, inside, volumes }: AccountOptions,
 ): z.infer<typeof account> {
   const {
     account: holder,
     caller: { key },
   } = context.var;
   const { id, plan } = holder;
+  const maxHold = holdLimit(id, { executor, inside });
   const kinds = executor.scriptKinds?.();
   const tools = executor.packageTools?.();
   return {
@@ -107,13 +106,13 @@ function describeAccount(
       REDACTED_RESULTS_FEATURE,
       UNPRICED_FEATURE,
       ...(executor.connect === undefined || !inside.enabled ? [] : [CONNECT_FEATURE]),
-      ...(mayDebug({ executor, maxHold }) ? [DEBUG_FEATURE] : []),
+      ...(maxHold > 0 ? [DEBUG_FEATURE] : []),
       ...(executor.keepsEnvironments() && environments.nameOf(id) !== undefined ? [ENVIRONMENTS_FEATURE] : []),
     ],
     limits: {
       max_runtime: Math.min(MAX_RUNTIME_SECONDS, gauge.limitsOf(holder).run_time),
       max_upload_bytes: gauge.limitsOf(holder).upload_bytes,
-      ...(mayDebug({ executor, maxHold }) && { max_hold: maxHold }),
+      ...(maxHold > 0 && { max_hold: maxHold }),
     },
     volumes: [...volumes.of(id)],
     ...(kinds && {

@@ -3,6 +3,7 @@ import { parseOwnJson, tryParseJson } from '../../core/jsonFields.ts';
 import { formatCredits, formatDuration } from '../../core/text/format.ts';
 import { schemaMessage } from '../../core/text/schemaMessage.ts';
 import { type Frozen, freezeExtension } from '../../remote/protocol/debugging.ts';
+import { insideRefusal, type InsideSettings, maxHoldOf } from '../config/insideConfig.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
 import type { Executor } from '../executor/executor.ts';
 import { type HoldOrder, writeHoldOrder } from '../jobFiles/holdOrder.ts';
@@ -26,8 +27,7 @@ export interface FreezeOptions {
   readonly files: Pick<JobFiles, 'folder' | 'requireThere'>;
   readonly executor: Pick<Executor, 'reportSecret' | 'secondsLeft'>;
   readonly machineClasses: MachineClasses;
-  /** Seconds that a job may be frozen in all. */
-  readonly maxHold: number;
+  readonly inside: InsideSettings;
 }
 
 /**
@@ -35,7 +35,7 @@ export interface FreezeOptions {
  * both.
  */
 export function freezeHandlers(options: FreezeOptions): Pick<RouteHandlers, 'extendFreeze' | 'endFreeze'> {
-  const { store, files, executor, machineClasses, maxHold } = options;
+  const { store, files, executor, machineClasses, inside } = options;
   const order = ({ id }: StoredJob, what: HoldOrder): void => {
     files.requireThere();
     writeMarker(files.folder(id).hold, writeHoldOrder(what, executor.reportSecret(id)));
@@ -43,11 +43,13 @@ export function freezeHandlers(options: FreezeOptions): Pick<RouteHandlers, 'ext
   return {
     extendFreeze: async (context) => {
       // Whose job it is comes before what the request says, and the job may have changed by then.
-      frozenJob(context, store);
+      const refused = insideRefusal(inside, frozenJob(context, store).job);
+      if (refused !== undefined) throw refusal(403, refused);
       const seconds = await readSeconds(context.env.incoming);
       await requireRoom(frozenJob(context, store), seconds, executor);
       const { job, holdSeconds } = frozenJob(context, store);
       const longer = holdSeconds + seconds;
+      const maxHold = maxHoldOf(inside, job.account);
       if (longer > maxHold) {
         const left = formatDuration(Math.max(0, maxHold - holdSeconds));
         throw refusal(409, `A job may be frozen for ${formatDuration(maxHold)} in all. At most ${left} can be added.`);

@@ -9,6 +9,7 @@ import type { jobCreated, LogEventData } from '../../../remote/protocol/schemas.
 import type { Submission } from '../../../remote/protocol/jobTerms.ts';
 import type { Executor, RunnableJob } from '../../executor/executor.ts';
 import type { JobFiles } from '../../jobFiles/jobFiles.ts';
+import { insideRefusal, type InsideSettings, maxHoldOf } from '../../config/insideConfig.ts';
 import type { MachineClass, MachineClasses } from '../../config/machineClasses.ts';
 import { type RunnerSpec, runnerTerms } from '../../jobFiles/runnerSpec.ts';
 import { toCredits } from '../../store/accounts/creditLedger.ts';
@@ -48,8 +49,7 @@ export interface AcceptContext extends UploadContext {
   /** The ID of the key of the request, if its jobs must leave nothing for jobs of the account's other keys. */
   readonly restrictedKey: string | undefined;
   readonly executor: Pick<Executor, 'refusalOf' | 'refusalOfDebug' | 'keepsEnvironments' | 'placement' | 'connect'>;
-  /** Seconds that a job may be frozen in all. */
-  readonly maxHold: number;
+  readonly inside: InsideSettings;
   readonly environments: Pick<KeptEnvironments, 'nameOf'>;
   readonly volumes: Pick<Volumes, 'refusalOf'>;
 }
@@ -118,7 +118,7 @@ export async function addSubmittedJob(
   const machineClass = chooseClass(submission, machineClasses);
   refuseUnavailable(machineClass, context.executor);
   checkClusterOptions(submission, { account, machineClass: machineClass.name }, context.executor);
-  checkDebug(submission, machineClass.name, context);
+  checkDebug(submission, { account, machineClass: machineClass.name }, context);
   const hold = machineClasses.priceOf(machineClass.name, submission.max_runtime, submission.debug?.hold);
   refuseWithoutCredits(hold, store.spendable(account, { keyId, project: submission.project ?? null }));
   const check = upload.part === 'tarball' ? checkArchive : checkContents;
@@ -171,27 +171,24 @@ function checkVolumes({ volumes: names = [] }: Submission, { account, volumes }:
   if (refused !== undefined) throw new AppError('bad-input', `meta.volumes: ${refused}`);
 }
 
-/** Whether jobs can wait for debuggers. */
-export function mayDebug({
-  executor,
-  maxHold,
-}: {
-  readonly executor: Pick<Executor, 'connect'>;
-  readonly maxHold: number;
-}): boolean {
-  return executor.connect !== undefined && maxHold > 0;
+/** Seconds that a job of an account may be frozen in all while it waits for a debugger; 0 if none can. */
+export function holdLimit(
+  account: string,
+  { executor, inside }: { readonly executor: Pick<Executor, 'connect'>; readonly inside: InsideSettings },
+): number {
+  return executor.connect === undefined ? 0 : maxHoldOf(inside, account);
 }
 
 function checkDebug(
   { debug, cluster }: Submission,
-  machineClass: string,
-  context: Pick<AcceptContext, 'executor' | 'maxHold'>,
+  job: Pick<RunnableJob, 'account' | 'machineClass'>,
+  context: Pick<AcceptContext, 'executor' | 'inside'>,
 ): void {
   if (debug === undefined) return;
-  const { maxHold, executor } = context;
-  const refusal = mayDebug(context)
-    ? executor.refusalOfDebug?.(cluster, machineClass)
-    : 'Jobs of this service cannot wait for a debugger.';
+  const { executor, inside } = context;
+  const maxHold = holdLimit(job.account, context);
+  const none = maxHold === 0 ? 'Jobs of this service cannot wait for a debugger.' : undefined;
+  const refusal = insideRefusal(inside, job) ?? none ?? executor.refusalOfDebug?.(cluster, job.machineClass);
   if (refusal !== undefined) throw new AppError('bad-input', `meta.debug: ${refusal}`);
   if (debug.hold <= maxHold) return;
   const message = `meta.debug.hold: must be at most ${maxHold} seconds (${formatDuration(maxHold)}), the limit of this service.`;
