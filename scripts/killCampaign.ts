@@ -1,5 +1,5 @@
-// Kills real processes at random moments, wherever something is stored, and checks after the next start that nothing acknowledged is
-// lost: `node scripts/killCampaign.ts [--kills 1000] [--seed 1] [--only PLACE]`. A violation is printed with what repeats it.
+// Kills real processes at random moments, wherever something is stored or a tunnel passes, and checks after the next start that nothing
+// acknowledged is lost: `node scripts/killCampaign.ts [--kills 1000] [--seed 1] [--only PLACE]`. A violation is printed with what repeats it.
 import { parseArgs } from 'node:util';
 import { countsOf, describeViolation, killIn, type Tally, tableOf } from '../test/kills/campaign.ts';
 import { PLACES } from '../test/kills/places/index.ts';

@@ -26,6 +26,8 @@ export interface Life extends AsyncDisposable {
 /** A place in which something is kept. */
 export interface Place {
   readonly name: string;
+  /** How many kills the test run makes; 1 if not given. */
+  readonly sample?: number;
   /** Why there can be no kills on this machine, if so. */
   missing?(): string | undefined;
   begin(folder: string, random: Random): Promise<Life>;

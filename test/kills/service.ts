@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { systemCode } from '../../src/core/errors.ts';
 import type { ServeOptions } from '../../src/service/serveOptions.ts';
+import type { ServiceConfig } from '../../src/service/serviceConfig.ts';
 import { CreditLedger } from '../../src/service/store/accounts/creditLedger.ts';
 import { DEFAULT_PROXY } from '../../src/service/config/configSections.ts';
 import type { ServiceClient } from '../service/support/service.ts';
@@ -18,9 +19,9 @@ export class KilledService implements AsyncDisposable {
   readonly #options: Partial<ServeOptions>;
   #running: ServiceProcess | undefined;
 
-  constructor(home: string, concurrency: number) {
+  constructor(home: string, concurrency: number, config: Partial<ServiceConfig> = {}) {
     this.#home = home;
-    this.#options = { apiKey: KEY, config: { ...jobsAtOnce(concurrency), proxy: DEFAULT_PROXY } };
+    this.#options = { apiKey: KEY, config: { ...jobsAtOnce(concurrency), proxy: DEFAULT_PROXY, ...config } };
   }
 
   async start(): Promise<ServiceClient> {

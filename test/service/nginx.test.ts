@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fieldOf } from '../../src/core/jsonFields.ts';
 import { programsAreMissing } from '../../scripts/programs.ts';
 import { jsonLines, Scratch, until } from './commandLine.ts';
 import { type CertificateFiles, makeCertificate } from './support/certificate.ts';
@@ -39,7 +40,8 @@ function fillIn(port: number, upstream: string, { cert, key }: CertificateFiles)
   );
 }
 
-async function startNginx(t: TestContext, folder: string, sample: string, port: number): Promise<void> {
+/** @returns the ID of its process, which starts others for the requests. */
+async function startNginx(t: TestContext, folder: string, sample: string, port: number): Promise<number> {
   writeFileSync(join(folder, 'farwharf.conf'), sample);
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${name};`);
   const user = userInfo().uid === 0 ? 'user root;' : '';
@@ -55,12 +57,12 @@ async function startNginx(t: TestContext, folder: string, sample: string, port: 
     const socket = connect(port, '127.0.0.1');
     const isOpen = await Promise.race([once(socket, 'connect').then(() => true), sleep(100, false)]).catch(() => false);
     socket.destroy();
-    if (isOpen) return;
+    if (isOpen) return child.pid ?? 0;
     await sleep(20);
   }
 }
 
-test('behind nginx as documented: a large upload, a live log, the results, and who asked', async (t) => {
+test('behind nginx as documented: a large upload, a live log, a tunnel that continues, the results, and who asked', async (t) => {
   const missing = await programsAreMissing('nginx', {
     programs: ['nginx', 'openssl'],
     packages: ['nginx-light', 'openssl'],
@@ -72,7 +74,7 @@ test('behind nginx as documented: a large upload, a live log, the results, and w
   const logFile = join(scratch.root, 'service.log');
   const service = await scratch.serve(['--behind-proxy', '--log', logFile]);
   const port = await freePort();
-  await startNginx(t, folder, fillIn(port, new URL(service.url).host, files), port);
+  const nginx = await startNginx(t, folder, fillIn(port, new URL(service.url).host, files), port);
   const url = `https://localhost:${port}`;
   const env = { ...service.env, FARWHARF_REMOTE_HOST: url, NODE_EXTRA_CA_CERTS: files.cert };
   const ask = (path: string, headers: Record<string, string> = {}): Promise<IncomingMessage> =>
@@ -92,6 +94,27 @@ test('behind nginx as documented: a large upload, a live log, the results, and w
   const sent = await scratch.run(['submit', project, '--script', 'a.sh', '--json'], { env });
   assert.equal(sent.exit, 0, sent.stderr);
   const id = String(jsonLines(sent.stdout).find((line) => 'job_id' in line)?.['job_id']);
+
+  /** Each number arrives once although the processes that carry the tunnel are killed. */
+  async function countThroughTunnel(job: string): Promise<void> {
+    const count = 'i=0; while [ $i -lt 50 ]; do echo $i; i=$((i+1)); sleep 0.02; done; exit 7';
+    let isCut = false;
+    const counted = await scratch.run(['exec', job, '--', 'sh', '-c', count], {
+      env,
+      onOutput: ({ stdout }) => {
+        if (isCut || !stdout.includes('5\n')) return;
+        isCut = true;
+        const workers = readFileSync(`/proc/${nginx}/task/${nginx}/children`, 'utf8').trim().split(' ');
+        for (const worker of workers) process.kill(Number(worker), 'SIGKILL');
+      },
+    });
+    assert.deepEqual([isCut, counted.exit], [true, 7], counted.stderr);
+    assert.deepEqual(counted.stdout.trim().split('\n'), [...Array(50).keys()].map(String));
+  }
+
+  const stateOf = async () => fieldOf(JSON.parse(await text(await ask(`/v1/jobs/${id}`))), 'state');
+  await until(async () => (await stateOf()) === 'running');
+  await countThroughTunnel(id);
 
   // The log comes through while the job waits at a gate that is opened only then.
   const stream = await ask(`/v1/jobs/${id}/events`);

@@ -5,6 +5,7 @@ import { ledger } from './ledger.ts';
 import { results } from './results.ts';
 import { service } from './service.ts';
 import { spool } from './spool.ts';
+import { tunnel } from './tunnel.ts';
 import { uploads } from './uploads.ts';
 
-export const PLACES: readonly Place[] = [results, ledger, spool, uploads, folderIndex, service, agents];
+export const PLACES: readonly Place[] = [results, ledger, spool, uploads, folderIndex, service, tunnel, agents];

@@ -13,8 +13,11 @@ export class CuttingLine implements AsyncDisposable {
   isDown = false;
   /** Whether new connections are accepted, and nothing is passed on. */
   isSilent = false;
+  /** Where new connections lead. */
+  service: URL;
 
   private constructor(service: URL) {
+    this.service = service;
     this.#server = createServer((client) => {
       if (this.isDown) {
         client.destroy();
@@ -25,7 +28,7 @@ export class CuttingLine implements AsyncDisposable {
         client.once('close', () => this.#open.delete(client)).resume();
         return;
       }
-      const server = connect(Number(service.port), service.hostname);
+      const server = connect(Number(this.service.port), this.service.hostname);
       const { lastsFor } = this;
       const cut = (): void => {
         for (const end of [client, server]) end.resetAndDestroy();
