@@ -129,6 +129,22 @@ test('a port that nobody listens on, or that is closed again, is refused', { ski
   await assert.rejects(tunnel.connect(70_000), { message: /does not understand/ });
 });
 
+test('a port that was connected to is found again at another address, and refused once it is another program’s', {
+  skip,
+}, async (t) => {
+  const first = await listen(t, (socket) => socket.end('first'));
+  const tunnel = openTunnel(t);
+  assert.equal(await text(await tunnel.connect(first.port)), 'first');
+  first.server.close();
+  await once(first.server, 'close');
+  const second = await listen(t, (socket) => socket.end('second'), { host: '::1', port: first.port });
+  assert.equal(await text(await tunnel.connect(first.port)), 'second');
+  second.server.close();
+  await once(second.server, 'close');
+  await listenElsewhere(t, GREETER.replace('listen(0, "127.0.0.1"', `listen(${first.port}, "::1"`));
+  await assert.rejects(tunnel.connect(first.port), { code: 'refused', message: /belongs to another program/ });
+});
+
 test('nothing passes until a process of the job has accepted the connection', { skip }, async (t) => {
   // Two programs share a port; the kernel gives a connection to either.
   const shared = (word: string) => `const server = require("net").createServer((s) => s.end("${word}"));
