@@ -28,10 +28,10 @@ for (const bytesPerSecond of [UNLIMITED, 1e9]) {
   test(`what the other side does not take stays where it is, at ${bytesPerSecond} bytes a second`, async () => {
     const from = new PassThrough();
     let release = (): void => {};
-    let received = 0;
+    const seen = { received: 0 };
     const to = new Writable({
       write(chunk: Buffer, _encoding, done) {
-        received += chunk.length;
+        seen.received += chunk.length;
         release = done;
       },
     });
@@ -46,7 +46,7 @@ for (const bytesPerSecond of [UNLIMITED, 1e9]) {
     }
     assert.ok(counted <= 2 * 65_536, String(counted));
     from.end();
-    while (received < written) {
+    while (seen.received < written) {
       release();
       await turn();
     }

@@ -132,17 +132,22 @@ test('a port that nobody listens on, or that is closed again, is refused', { ski
 test('a port that was connected to is found again at another address, and refused once it is another program’s', {
   skip,
 }, async (t) => {
-  const first = await listen(t, (socket) => socket.end('first'));
   const tunnel = openTunnel(t);
-  assert.equal(await text(await tunnel.connect(first.port)), 'first');
-  first.server.close();
-  await once(first.server, 'close');
-  const second = await listen(t, (socket) => socket.end('second'), { host: '::1', port: first.port });
-  assert.equal(await text(await tunnel.connect(first.port)), 'second');
+  const answer = async (port: number): Promise<string> => {
+    const connection = await tunnel.connect(port);
+    connection.end();
+    return text(connection);
+  };
+  const { port, server } = await listen(t, (socket) => socket.end('first'));
+  assert.equal(await answer(port), 'first');
+  server.close();
+  await once(server, 'close');
+  const second = await listen(t, (socket) => socket.end('second'), { host: '::1', port });
+  assert.equal(await answer(port), 'second');
   second.server.close();
   await once(second.server, 'close');
-  await listenElsewhere(t, GREETER.replace('listen(0, "127.0.0.1"', `listen(${first.port}, "::1"`));
-  await assert.rejects(tunnel.connect(first.port), { code: 'refused', message: /belongs to another program/ });
+  await listenElsewhere(t, GREETER.replace('listen(0, "127.0.0.1"', `listen(${port}, "::1"`));
+  await assert.rejects(tunnel.connect(port), { code: 'refused', message: /belongs to another program/ });
 });
 
 test('nothing passes until a process of the job has accepted the connection', { skip }, async (t) => {
