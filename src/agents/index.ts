@@ -5,6 +5,7 @@ export { BatchFlow, ParallelBatchFlow, type ParallelBatchFlowOptions } from './g
 export { checkpointFile, readCheckpoint } from './records/checkpoint.ts';
 export { type ActionOf, Flow, type FlowOptions } from './graph/flow.ts';
 export { BaseNode, Node, type NodeOptions } from './graph/node.ts';
+export { batchNode, type BatchNodeDefinition, node, type NodeDefinition } from './graph/functionNode.ts';
 export { ParallelFlow, type ParallelFlowOptions } from './graph/parallelFlow.ts';
 export { Recording } from './records/recording.ts';
 export type { ExecContext, NodeContext } from './run/execContext.ts';

@@ -3,6 +3,7 @@ import { callArrayMethod, callGlobal, followArguments } from './builtins.ts';
 import { addItems } from './expressions.ts';
 import { connectInDraft, hide, noteRun } from './drafts.ts';
 import type { AbstractInterpreter } from './abstractInterpreter.ts';
+import { makeNode } from './instances.ts';
 import { boundMethod, findMethod, libraryOf } from './members.ts';
 import { keyName, unwrapped } from '../syntax/nodes.ts';
 import { findCell } from './scopes.ts';
@@ -81,6 +82,8 @@ function callValue(
   scope: Scope,
 ): Value {
   if (called.type === 'function') return interpreter.invoke(called, args);
+  if (called.type === 'library' && called.isFunction === true && node.type === 'CallExpression')
+    return makeNode(interpreter, called, node, args, scope);
   if (called.type === 'union') {
     return union(called.values.map((one) => callValue(interpreter, one, args, node, scope)));
   }

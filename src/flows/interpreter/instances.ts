@@ -5,7 +5,15 @@ import { findMethod, libraryOf } from './members.ts';
 import { given, keyName } from '../syntax/nodes.ts';
 import { createCell, createScope } from './scopes.ts';
 import { isFlowClass } from './library.ts';
-import { type ClassValue, type Instance, type Scope, UNDEFINED, unknown, type Value } from './values.ts';
+import {
+  type ClassValue,
+  type Instance,
+  type LibraryValue,
+  type Scope,
+  UNDEFINED,
+  unknown,
+  type Value,
+} from './values.ts';
 
 /** Evaluates a `new` expression. */
 export function constructInstance(
@@ -16,22 +24,46 @@ export function constructInstance(
 ): Value {
   const called = interpreter.evaluate(node.callee, scope);
   if (called.type !== 'class' && called.type !== 'library') return unknown(scope.file, node);
+  const instance = addInstance(interpreter, called, node, scope);
+  construct(interpreter, called, instance, args);
+  return instance;
+}
+
+/** Evaluates a call of a function of the library that makes a node: its hooks are fields of the node. */
+export function makeNode(
+  interpreter: AbstractInterpreter,
+  called: LibraryValue,
+  node: t.CallExpression,
+  [definition = UNDEFINED]: readonly Value[],
+  scope: Scope,
+): Instance {
+  const instance = addInstance(interpreter, called, node, scope);
+  instance.options = definition;
+  const fields = definition.type === 'object' ? definition.fields : [];
+  for (const [name, value] of fields) if (value.type === 'function') instance.fields.set(name, createCell(value));
+  return instance;
+}
+
+function addInstance(
+  interpreter: AbstractInterpreter,
+  called: Instance['class'],
+  creation: Instance['creation'],
+  scope: Scope,
+): Instance {
   interpreter.limit.spend('node');
-  const library = libraryOf(called);
   const instance: Instance = {
     type: 'instance',
     class: called,
     file: scope.file,
-    creation: node,
+    creation,
     scope,
     fields: new Map(),
     options: UNDEFINED,
     name: undefined,
     references: [],
-    flow: isFlowClass(library) ? createDraft() : undefined,
+    flow: isFlowClass(libraryOf(called)) ? createDraft() : undefined,
   };
   interpreter.findings.instances.push(instance);
-  construct(interpreter, called, instance, args);
   return instance;
 }
 

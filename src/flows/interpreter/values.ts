@@ -95,18 +95,19 @@ export interface ClassValue {
   readonly statics: Map<string, Value>;
 }
 
-/** A class of `farwharf/agents`. */
-interface LibraryValue {
+/** A class of `farwharf/agents`, or a function that makes an instance of it. */
+export interface LibraryValue {
   readonly type: 'library';
   readonly name: LibraryName;
+  readonly isFunction?: boolean;
 }
 
 export interface Instance {
   readonly type: 'instance';
   readonly class: ClassValue | LibraryValue;
   readonly file: SourceFile;
-  /** The `new` expression; the class itself if no visible code constructs it. */
-  readonly creation: t.NewExpression | ClassValue['node'];
+  /** The `new` expression, or the call that makes a node of functions; the class itself if no visible code constructs it. */
+  readonly creation: t.NewExpression | t.CallExpression | ClassValue['node'];
   readonly scope: Scope;
   readonly fields: Map<string, Cell>;
   /** The options passed to the library's constructor. */

@@ -2,7 +2,7 @@ import { dirname, relative, sep } from 'node:path';
 import type * as t from '@babel/types';
 import type { FlowFile, FlowGraph, FlowNode, SourceRange } from '../graph/graph.ts';
 import { keyName, visitNodes } from '../syntax/nodes.ts';
-import { type SourceFile, startOf } from '../syntax/sourceFile.ts';
+import { endOf, type SourceFile, startOf } from '../syntax/sourceFile.ts';
 import type { StepReach } from './changedSteps.ts';
 import { type Code, CodeReach } from './codeReach.ts';
 import { referencesIn } from './references.ts';
@@ -12,7 +12,17 @@ const MAX_STEPS = 5_000;
 const MAX_DEPTH = 10;
 const ALWAYS = ['exec', 'execFallback', 'constructor'];
 // Options of the library's nodes that decide how often and when `exec` is called, not what it returns.
-const RUN_OPTIONS = new Set(['name', 'maxRetries', 'wait', 'timeout', 'concurrency', 'start']);
+const RUN_OPTIONS = new Set([
+  'name',
+  'maxRetries',
+  'wait',
+  'timeout',
+  'concurrency',
+  'start',
+  'prep',
+  'post',
+  'answer',
+]);
 
 /**
  * The code that `exec` of each node can reach: what it calls in its class, and everything that those name in their file and in the
@@ -55,7 +65,9 @@ function codeOf({ ranges }: FlowNode, find: FindFile): readonly Code[] {
   if (instanceFile === undefined) return code;
   const hasConstructor =
     body?.body.body.some((member) => member.type === 'ClassMethod' && member.kind === 'constructor') === true;
-  const args = nodeAt(instanceFile, ranges.instance, 'NewExpression')?.arguments ?? [];
+  const creation =
+    nodeAt(instanceFile, ranges.instance, 'NewExpression') ?? nodeAt(instanceFile, ranges.instance, 'CallExpression');
+  const args = creation?.arguments ?? [];
   // Without a constructor of its own, the arguments are options of the library.
   const nodes = hasConstructor ? args : args.flatMap(optionsOfResult);
   return [...code, ...nodes.map((node) => ({ file: instanceFile, node }))];
@@ -88,17 +100,17 @@ function membersOf({ body, superClass }: t.Class): readonly t.Node[] {
   return [...reached];
 }
 
-/** The first node of some types that begins where a range does. */
+/** The node of some types at a range; calls that are chained to one begin where it does. */
 function nodeAt<T extends t.Node['type']>(
   file: SourceFile,
-  { start }: SourceRange,
+  { start, end }: SourceRange,
   ...types: readonly T[]
 ): Extract<t.Node, { type: T }> | undefined {
   const isWanted = (node: t.Node): node is Extract<t.Node, { type: T }> => types.some((type) => type === node.type);
   let match: Extract<t.Node, { type: T }> | undefined;
   if (file.program === undefined) return undefined;
   visitNodes(file.program, (node) => {
-    if (isWanted(node) && startOf(node) === start.offset) match ??= node;
+    if (isWanted(node) && startOf(node) === start.offset && endOf(node) === end.offset) match ??= node;
   });
   return match;
 }

@@ -10,7 +10,7 @@ import {
   type Unread,
 } from '../graph/graph.ts';
 import type { Evaluator } from '../interpreter/evaluator.ts';
-import { type HookFacts, hookRange, lastHookOf, readHooks } from './hooks.ts';
+import { type HookFacts, hookOf, hookRange, lastHookOf, readHooks } from './hooks.ts';
 import { flowName, FreeIds, identify, labelsOf, sourceName, runtimeName } from './unitNames.ts';
 import { findMethod, libraryOf } from '../interpreter/members.ts';
 import { endOf, startOf, summaryAbove } from '../syntax/sourceFile.ts';
@@ -126,8 +126,11 @@ export class GraphBuilder {
     );
   }
 
-  #hook({ class: called }: Instance, name: string): SourceRange | undefined {
-    return hookRange(findMethod(called, name));
+  #hook(instance: Instance, name: string): SourceRange | undefined {
+    const method = findMethod(instance.class, name);
+    if (method !== undefined || instance.creation.type !== 'CallExpression') return hookRange(method);
+    const hook = hookOf(this.#evaluator, instance, name);
+    return hook?.scope.file.range(hook.node);
   }
 
   #classSummary({ class: called }: Instance): string | undefined {

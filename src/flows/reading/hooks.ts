@@ -67,7 +67,7 @@ export function lastHookOf({ class: called }: Instance): 'post' | 'merge' {
 }
 
 /** A hook defined by the class or by a field of the instance; undefined if the library's own applies. */
-function hookOf(evaluator: Evaluator, instance: Instance, name: string): FunctionValue | undefined {
+export function hookOf(evaluator: Evaluator, instance: Instance, name: string): FunctionValue | undefined {
   const cell = instance.fields.get(name);
   const field = cell === undefined ? undefined : evaluator.branches.read(cell);
   if (field?.type === 'function') return field;
@@ -187,6 +187,11 @@ function withoutPost(instance: Instance, { before, inner }: PostContext): NodeAc
   if (inner !== undefined) return inner;
   if (library === undefined) {
     const reason = `The class ${instance.class.name} extends a class that cannot be read and may define post.`;
+    return { known: [], unknown: { reason, range } };
+  }
+  const { options } = instance;
+  if (instance.creation.type === 'CallExpression' && (options.type !== 'object' || options.isOpen)) {
+    const reason = 'The node gets hooks that are not written in the call.';
     return { known: [], unknown: { reason, range } };
   }
   const written = [...before, ...libraryKeys(instance).writes.map(({ key }) => key)];

@@ -4,7 +4,7 @@ import { Evaluator } from '../interpreter/evaluator.ts';
 import { boundNames, given, keyName } from '../syntax/nodes.ts';
 import { createCell, createScope } from '../interpreter/scopes.ts';
 import type { SourceFile } from '../syntax/sourceFile.ts';
-import { LIBRARY_NAMES } from '../interpreter/library.ts';
+import { LIBRARY_NAMES, NODE_FUNCTIONS } from '../interpreter/library.ts';
 import { type ModuleValue, type Scope, unknown, type Value } from '../interpreter/values.ts';
 
 /** Finds the first of some files that exists. */
@@ -70,6 +70,8 @@ export class Modules {
 function libraryValue(name: string): Value {
   const libraryName = LIBRARY_NAMES.find((one) => one === name);
   if (libraryName !== undefined) return { type: 'library', name: libraryName };
+  const made = NODE_FUNCTIONS.get(name);
+  if (made !== undefined) return { type: 'library', name: made, isFunction: true };
   return { type: 'unknown', reason: `\`${name}\` of ${LIBRARY} is only known at run time`, origin: undefined };
 }
 

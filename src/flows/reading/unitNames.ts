@@ -36,7 +36,10 @@ const MAX_OWNERS = 20;
 /** The name of a node in the source: the variable or property path, or `new Work` for an inline node. */
 export function sourceName(instance: Instance, flow: Instance | undefined, depth = 0): string {
   const { name } = instance;
-  if (name === undefined) return `new ${instance.class.name}`;
+  if (name === undefined) {
+    const { creation, file } = instance;
+    return creation.type === 'CallExpression' ? file.snippet(creation.callee) : `new ${instance.class.name}`;
+  }
   if (name.owner === undefined || name.owner === flow || depth === MAX_OWNERS) return name.text;
   return `${sourceName(name.owner, flow, depth + 1)}.${name.text}`;
 }
