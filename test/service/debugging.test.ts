@@ -226,6 +226,33 @@ if __name__ == '__main__':
       assert.match(await service.output(id, 'stderr'), /ValueError: \('rank', 1\)/);
     });
 
+    if (isolation === COMMON)
+      test('a job is frozen just before its time limit if it asks for that, in its first rank, and ends as timed out', async () => {
+        const script = `import os, subprocess, sys, time
+if 'RANK' not in os.environ:
+    ranks = [subprocess.Popen([sys.executable, __file__], env={**os.environ, 'RANK': str(n)}) for n in (1, 0)]
+    for each in ranks: each.wait()
+total = 0
+while True:
+    total += 1
+`;
+        const id = await service.submit(
+          { 'train.py': script },
+          { script: 'train.py', max_runtime: 5, debug: { hold: 120, limit: true } },
+        );
+        const { process, reason, rank, line } = await untilFrozen(service, id);
+        assert.deepEqual([reason, rank, line === 6 || line === 7], ['limit', 0, true]);
+        const debug = await attach(id, process);
+        const { threadId } = await start(debug);
+        const { lines, variables } = await framesOf(debug, threadId);
+        assert.ok(lines.length === 1 && Number(variables['total']) > 0, JSON.stringify([lines, variables]));
+        await debug.request('continue', { threadId });
+        const ended = await service.untilEnd(id);
+        assert.deepEqual([ended.state, ended.exit_code], ['timed_out', null]);
+        const events = (await service.events(id)).filter(({ event }) => event === 'freeze');
+        assert.equal(events.length, 2);
+      });
+
     test('a job that waits at its start stops at a breakpoint of the first client, and where it fails while that is there', async () => {
       const id = await submit(`rate = 5\nprint(rate * 2, flush=True)\n{}[rate]\n`, { hold: 60, wait: true });
       const { process, reason } = await untilFrozen(service, id);

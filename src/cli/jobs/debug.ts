@@ -99,6 +99,7 @@ export async function debugJob(context: Context, name: string, flags: DebugFlags
 /** `Waits at train.py:41: KeyError 'lr'.` */
 function describeFrozen({ file, line, error, message, reason }: Frozen): string {
   if (reason === 'start') return 'Waits at its start.';
+  if (reason === 'limit') return `Waits at ${file}:${line}, just before its time limit.`;
   const why = reason === 'breakpoint' ? 'breakpoint()' : `${error} ${message}`.trim();
   return `Waits at ${file}:${line}: ${why}.`;
 }

@@ -189,6 +189,7 @@ function submitFlags(input: AgentToolInput<'submit_job'>): SubmitFlags {
     again: false,
     rehash: false,
     debug: false,
+    holdAtLimit: false,
     dryRun: false,
     json: true,
   };

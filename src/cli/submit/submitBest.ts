@@ -31,5 +31,6 @@ export async function submitBest(
     again: false,
     rehash: false,
     debug: false,
+    holdAtLimit: false,
   });
 }

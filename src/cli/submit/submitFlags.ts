@@ -71,6 +71,7 @@ export const SUBMIT_FLAGS = {
     `with --debug: how long the job may be frozen in all (default: ${DEFAULT_HOLD / 60})`,
     { min: 1, max: 1_440 },
   ),
+  holdAtLimit: switchFlag('--hold-at-limit', 'with --debug: also freeze the job just before its time limit'),
   include: listFlag('--include <path>', 'send this path, or what this pattern matches, even if a rule leaves it out'),
   exclude: listFlag('--exclude <path>', 'do not send this path, or what this pattern matches'),
   flow: textFlag('--flow <name>', 'flow file: the export to run'),
@@ -102,8 +103,14 @@ export type SubmitFlags = FlagValues<typeof SUBMIT_FLAGS> & {
 };
 
 /** @throws AppError `bad-input` for a hold time without a debugger. */
-export function readDebugOptions({ debug, hold }: Pick<SubmitFlags, 'debug' | 'hold'>): DebugOptions | undefined {
-  if (debug) return { hold: hold === undefined ? DEFAULT_HOLD : 60 * hold };
+export function readDebugOptions({
+  debug,
+  hold,
+  holdAtLimit,
+}: Pick<SubmitFlags, 'debug' | 'hold' | 'holdAtLimit'>): DebugOptions | undefined {
+  if (debug) return { hold: hold === undefined ? DEFAULT_HOLD : 60 * hold, ...(holdAtLimit && { limit: true }) };
+  if (holdAtLimit)
+    throw new AppError('bad-input', '--hold-at-limit is when a job with --debug is frozen. Add --debug.');
   if (hold === undefined) return undefined;
   throw new AppError('bad-input', '--hold is how long a job with --debug is frozen. Add --debug.');
 }

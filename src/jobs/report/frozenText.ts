@@ -18,6 +18,7 @@ export function isDebuggable(record: JobRecord): boolean {
 export function describeFrozen({ frozen: { reason, file, line, error, message } }: FrozenJob): string {
   const place = `${file}:${line}`;
   if (reason === 'start') return printableLine(l10n.t('waits at its start for a debugger'));
+  if (reason === 'limit') return printableLine(l10n.t('waits at {0}, just before its time limit', place));
   const what = [error, message].filter((part) => part !== '').join(' ');
   return printableLine(what === '' ? l10n.t('waits at {0}', place) : l10n.t('waits at {0}: {1}', place, what));
 }

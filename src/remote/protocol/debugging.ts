@@ -16,6 +16,7 @@ export const debugOptions = z.strictObject({
     .max(MAX_HOLD)
     .describe('hold time: seconds that the job may be frozen, in all, while it waits for a debugger'),
   wait: z.boolean().describe('whether it also waits at its start').optional(),
+  limit: z.boolean().describe('whether it also waits just before its time limit').optional(),
 });
 export type DebugOptions = Readonly<z.infer<typeof debugOptions>>;
 
@@ -23,7 +24,7 @@ export type DebugOptions = Readonly<z.infer<typeof debugOptions>>;
 export const frozenPlace = z.object({
   process: z.int().positive().describe('ID of the process, as the job sees it'),
   language: z.enum(['python']),
-  reason: z.enum(['failure', 'breakpoint', 'start']),
+  reason: z.enum(['failure', 'breakpoint', 'start', 'limit']),
   file: z.string().max(1024).describe('relative to the folder of the job, if it is in that'),
   line: z.int().nonnegative(),
   error: z.string().max(200).describe('the type of the error'),

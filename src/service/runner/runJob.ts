@@ -141,6 +141,7 @@ async function openDebugging(
     folder: shared.path,
     workspace,
     holdMs: 1000 * debug.hold,
+    isAtLimit: debug.limit === true,
     order: { path: folder.hold, secret: seal },
     report: (frame) => output.freeze(frame),
   });

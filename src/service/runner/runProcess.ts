@@ -270,11 +270,17 @@ async function untilLimit(
   const tooLate = sleep(SANDBOX_START_MS, true, { signal });
   if (await Promise.race([started.then(() => false), tooLate])) return 'limit';
   const deadline = performance.now() + limitMs;
+  let leadMs = freezer?.leadMs(limitMs) ?? 0;
   for (;;) {
     await freezer?.untilThawed();
     const left = deadline + (freezer?.times.idleMs ?? 0) - performance.now();
     if (left <= 0) return 'limit';
-    await sleep(Math.min(left, MAX_TIMER_MS), undefined, { signal });
+    if (leadMs > 0 && left <= leadMs) {
+      leadMs = 0;
+      if ((await freezer?.waitAtLimit(left)) === true) return 'limit';
+      continue;
+    }
+    await sleep(Math.min(left - leadMs, MAX_TIMER_MS), undefined, { signal });
   }
 }
 

@@ -53,6 +53,7 @@ export function makeDebugFolder(
       [DEBUG_FOLDER_VARIABLE]: inside,
       FARWHARF_DEBUG_ROOT: workspace,
       ...(debug.wait === true && { FARWHARF_DEBUG_WAIT: '1' }),
+      ...(debug.limit === true && { FARWHARF_DEBUG_LIMIT: '1' }),
       PYTHONPATH: [join(inside, python), ...pythonPath.split(delimiter).filter(Boolean)].join(delimiter),
     },
     [Symbol.dispose]: () => removeDebugFolder(jobId),

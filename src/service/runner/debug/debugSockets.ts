@@ -4,5 +4,7 @@
 export const DEBUG_FOLDER_VARIABLE = 'FARWHARF_DEBUG';
 /** The socket on which the runner hears of failures. */
 export const RUNNER_SOCKET = 'runner';
+/** The name of the socket on which a process hears that its time limit has come: its ID. */
+export const LIMIT_SOCKET = /^(\d{1,9})\.limit$/;
 /** The name of the socket of a process: its ID and its language. */
 export const PROCESS_SOCKET = /^(\d{1,9})\.python$/;

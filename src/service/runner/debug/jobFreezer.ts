@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathInside } from '../../../core/files/pathInside.ts';
 import { tryParseJson } from '../../../core/jsonFields.ts';
@@ -10,8 +10,11 @@ import { parseHoldOrder } from '../../jobFiles/holdOrder.ts';
 import type { FreezeFrame } from '../../jobFiles/jobFolder.ts';
 import { RUNNER_SOCKET } from './debugSockets.ts';
 import { findProcess, JobStop, type StoppableJob } from './jobStop.ts';
+import { limitSockets } from './limitSockets.ts';
 
 const TICK_MS = 200;
+const MAX_LEAD_MS = 2_000;
+const ASK_POLL_MS = 20;
 // Of a core. A frozen job that uses more computes, and is charged for that as if it ran.
 const IDLE_CORES = 0.1;
 // Thousands of processes can fail at once. Those that come too late end as without a debugger.
@@ -32,6 +35,8 @@ export interface FreezerOptions {
   readonly holdMs: number;
   /** The file with the service's last order, and its seal. */
   readonly order: { readonly path: string; readonly secret: string | undefined };
+  /** Whether it is also frozen just before its time limit. */
+  readonly isAtLimit: boolean;
   /** Hears of each change. */
   readonly report: (frame: FreezeFrame['freeze']) => void;
 }
@@ -95,6 +100,34 @@ export class JobFreezer implements AsyncDisposable {
   /** Waits while the job is frozen. */
   async untilThawed(): Promise<void> {
     while (this.#freezing !== undefined) await this.#freezing;
+  }
+
+  /** How long before its time limit the job is to be asked to wait, in milliseconds. */
+  leadMs(limitMs: number): number {
+    return this.#options.isAtLimit ? Math.min(MAX_LEAD_MS, limitMs / 10) : 0;
+  }
+
+  /**
+   * Asks the processes of the job to wait where they are, the first rank first, until one does or the time is over.
+   *
+   * @returns whether the job was frozen. It has continued then.
+   */
+  async waitAtLimit(withinMs: number): Promise<boolean> {
+    const deadline = performance.now() + withinMs;
+    const paths = this.#job === undefined ? [] : limitSockets(this.#options.folder, this.#job);
+    for (const [index, path] of paths.entries()) {
+      connect(path)
+        .on('error', () => {})
+        .unref(); // the process has ended
+      const left = deadline - performance.now();
+      // One that waits in a library has no next line.
+      const turn = performance.now() + left / (paths.length - index);
+      while (this.#freezing === undefined && performance.now() < turn) await sleep(ASK_POLL_MS);
+      if (this.#freezing === undefined) continue;
+      await this.untilThawed();
+      return true;
+    }
+    return false;
   }
 
   /** Lets the job continue. */

@@ -147,16 +147,27 @@ def hold(reason, place, error, message, stop):
         with held_lock: held = None
         own.close()
 
-def place_of(traceback):
-    """The innermost place in a file of the job, or else the innermost of all."""
+def place_among(lines):
+    """Of files and lines, the innermost last: the innermost in a file of the job, or else the innermost of all."""
     root, found = os.path.join(os.environ.get("FARWHARF_DEBUG_ROOT", ""), ""), None
-    while traceback is not None:
-        file = os.path.abspath(traceback.tb_frame.f_code.co_filename)
+    for name, line in lines:
+        file = os.path.abspath(name)
         is_own = file.startswith(root) and "site-packages" not in file
         if found is None or is_own or not found[2]:
-            found = (file, traceback.tb_lineno, is_own)
-        traceback = traceback.tb_next
+            found = (file, line, is_own)
     return found[:2]
+
+def lines_of(traceback):
+    while traceback is not None:
+        yield traceback.tb_frame.f_code.co_filename, traceback.tb_lineno
+        traceback = traceback.tb_next
+
+def lines_to(frame):
+    lines = []
+    while frame is not None:
+        lines.append((frame.f_code.co_filename, frame.f_lineno))
+        frame = frame.f_back
+    return reversed(lines)
 
 def fail(kind, value, traceback):
     if traceback is None or not isinstance(kind, type) or not issubclass(kind, Exception):
@@ -164,7 +175,7 @@ def fail(kind, value, traceback):
     try: message = str(value)
     except Exception: message = ""
     failure = (kind, value, traceback)
-    hold("failure", place_of(traceback), kind.__name__, message, lambda: session.stop_at_failure(failure))
+    hold("failure", place_among(lines_of(traceback)), kind.__name__, message, lambda: session.stop_at_failure(failure))
 
 def on_breakpoint(*args, **kwargs):
     frame = sys._getframe(1)
@@ -172,6 +183,19 @@ def on_breakpoint(*args, **kwargs):
         session.stop_at(frame)
     else:
         hold("breakpoint", (os.path.abspath(frame.f_code.co_filename), frame.f_lineno), "", "", lambda: session.stop_at(frame))
+
+def on_limit(client):
+    """Makes the main thread wait where it is, once it comes to its next line."""
+    global limit_call
+    client.close()
+    import ctypes
+    limit_call = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(wait_at_limit)
+    ctypes.pythonapi.Py_AddPendingCall(limit_call, None)
+
+def wait_at_limit(_):
+    frame = sys._getframe(1)
+    hold("limit", place_among(lines_to(frame)), "", "", lambda: session.stop_at(frame))
+    return 0
 
 class Session:
     """
@@ -318,7 +342,12 @@ def say(client, **event):
     except OSError: pass
 
 def listen():
-    path = os.path.join(FOLDER, "%d.python" % os.getpid())
+    listen_for("python", attach)
+    if "FARWHARF_DEBUG_LIMIT" in os.environ:
+        listen_for("limit", on_limit)
+
+def listen_for(name, answer):
+    path = os.path.join(FOLDER, "%d.%s" % (os.getpid(), name))
     try: os.unlink(path)
     except OSError: pass
     server = socket.socket(socket.AF_UNIX)
@@ -328,7 +357,7 @@ def listen():
         while True:
             try: client = server.accept()[0]
             except OSError: return
-            start_thread(attach, client)
+            start_thread(answer, client)
     start_thread(serve)
 
 def after_fork():
