@@ -9,7 +9,7 @@ const PARTS = '.part.sidebar, .quick-input-widget, .notifications-toasts, .monac
 /** Keeps a picture of the window when a test has failed, and prints its texts, since a picture cannot be read from a log; for `afterEach`. */
 export async function screenshotOfFailure(page: Page, t: TestContext | SuiteContext): Promise<void> {
   if (!('passed' in t) || t.passed) return;
-  for (const text of await page.locator(PARTS).allInnerTexts())
+  for (const text of await page.locator(PARTS).filter({ visible: true }).allInnerTexts())
     if (text.trim() !== '') process.stderr.write(`${text}\n`);
   await page.screenshot({ path: join(EVIDENCE, `${t.name.replaceAll(/\W+/g, '-')}.png`) });
 }
