@@ -4,7 +4,7 @@ import { AppError } from '../../core/errors.ts';
 import { formatBytes } from '../../core/text/format.ts';
 import { MOST_LISTED } from '../../jobs/results/browsedResults.ts';
 import type { DownloadedResults, PlaceDeps, PlaceOptions } from '../../jobs/results/placeFiles.ts';
-import { takeRunning } from '../../jobs/results/takeRunning.ts';
+import { takeRunning } from '../../jobs/results/takeFromJob.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import type { JobFile } from '../../remote/tunnel/fileChannels.ts';
 import type { JobTunnelClient } from '../../remote/tunnel/jobTunnelClient.ts';
