@@ -18,6 +18,7 @@ const PAGE: ToJobPage = {
     'cancelJob',
     'openJobTerminal',
     'browseRunningJob',
+    'openJobPort',
     'comparePlots',
     'compareSubmitted',
     'resubmitJob',

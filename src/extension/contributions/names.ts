@@ -51,7 +51,7 @@ export const FEATURE_COMMANDS = {
     'farwharf.compareResult',
     'farwharf.closeResults',
   ],
-  inside: ['farwharf.openJobTerminal', 'farwharf.browseRunningJob'],
+  inside: ['farwharf.openJobTerminal', 'farwharf.browseRunningJob', 'farwharf.openJobPort'],
   debug: ['farwharf.debugAsJob', 'farwharf.attachDebugger', 'farwharf.extendHold', 'farwharf.giveUpDebugging'],
   sweeps: [
     'farwharf.showSweep',
@@ -162,6 +162,8 @@ export interface Settings {
   readonly downloadResults: 'ask' | 'whenNew' | 'onRequest';
   /** Credits. */
   readonly maxResultSize: number;
+  /** Whether the status bar shows what running jobs serve. */
+  readonly offerPorts: boolean;
   readonly lowCredits: number;
   /** Seconds; 0 for never. */
   readonly cancelOverBudget: number;
@@ -187,6 +189,7 @@ export const SETTING_SCOPES: Readonly<Record<keyof Settings, 'machine' | 'resour
   onEnd: 'machine',
   downloadResults: 'machine',
   maxResultSize: 'machine',
+  offerPorts: 'machine',
   lowCredits: 'machine',
   cancelOverBudget: 'machine',
   'index.enabled': 'resource',

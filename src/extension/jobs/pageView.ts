@@ -83,7 +83,7 @@ function actionsOf(record: JobRecord): readonly PageAction[] {
     'showLog',
     ...(isDebuggable(record) && !isFrozen(record) ? (['attachDebugger'] as const) : []),
     ...(isActive(record) ? (['cancelJob'] as const) : []),
-    ...(record.state === 'running' ? (['openJobTerminal', 'browseRunningJob'] as const) : []),
+    ...(record.state === 'running' ? (['openJobTerminal', 'browseRunningJob', 'openJobPort'] as const) : []),
     ...(isOver(record) ? (['browseResults', 'downloadResults'] as const) : []),
     'comparePlots',
     'compareSubmitted',

@@ -23,6 +23,7 @@ export const PAGE_ACTIONS = [
   'cancelJob',
   'openJobTerminal',
   'browseRunningJob',
+  'openJobPort',
   'browseResults',
   'downloadResults',
   'comparePlots',

@@ -26,6 +26,7 @@ const TITLES: Readonly<Record<PageAction, string>> = {
   comparePlots: l10n.t('Compare Plots'),
   openJobTerminal: l10n.t('Open Terminal in Job'),
   browseRunningJob: l10n.t('Browse Running Job'),
+  openJobPort: l10n.t('Open Port of Job'),
   compareSubmitted: l10n.t('Compare Submitted Files'),
   resubmitJob: l10n.t('Submit Again'),
 };

@@ -64,6 +64,7 @@ const WITH_JOBS: Outcomes = {
   Unpin: message('No job in the list is pinned'),
   'Open Terminal in Job': message('No job is running'),
   'Browse Running Job': message('No job is running'),
+  'Open Port of Job': message('No job is running'),
   'Attach Debugger': message('No job that was submitted with a debugger is running'),
   'Extend Hold Time': message('No job waits for a debugger'),
   'Give Up Debugging': message('No job waits for a debugger'),

@@ -3,6 +3,7 @@ import * as l10n from '@vscode/l10n';
 import type { WindowParts } from '../../contributions/parts.ts';
 import { shownScript } from '../../../jobs/selection/script.ts';
 import { isAbort } from '../../../core/errors.ts';
+import { Emitter } from '../../../core/processes/lifetime.ts';
 import { repeat } from '../../../core/processes/repeat.ts';
 import { printableLine, printableText } from '../../../core/text/printable.ts';
 import { describeResultCount } from '../../../jobs/report/describeJob.ts';
@@ -10,6 +11,7 @@ import { isInLog } from '../../../jobs/log/logText.ts';
 import type { ColouredLines } from '../../../jobs/log/colouredLines.ts';
 import { MARK, ViewText } from '../../../jobs/log/viewText.ts';
 import type { JobRecord } from '../../../jobs/ledger/record.ts';
+import { type LocalAddress, PrintedAddresses } from '../../../jobs/ports/localAddresses.ts';
 import type { ResultCounter } from '../../../jobs/log/resultCounter.ts';
 import { EventSpool } from '../../../jobs/log/spool.ts';
 import { LogTail } from './logTail.ts';
@@ -28,6 +30,11 @@ export const LOG_LANGUAGE = 'farwharf-log';
 export const DOWNLOAD = l10n.t('Download Results');
 const SHOWN_KEY = 'shownJob';
 
+interface PrintedAddress extends LocalAddress {
+  /** Of the job. */
+  readonly id: string;
+}
+
 interface JobLogDeps extends Pick<WindowParts, 'home' | 'log'> {
   readonly colouredLines: ColouredLines;
   readonly results: Pick<ResultCounter, 'count'>;
@@ -38,6 +45,9 @@ interface JobLogDeps extends Pick<WindowParts, 'home' | 'log'> {
 /** The output channel with the log of one job at a time. It is read from the spool: complete after a reload, live while the job runs. */
 export class JobLog implements vscode.Disposable {
   readonly #deps: JobLogDeps;
+  readonly #printed = new Emitter<PrintedAddress>();
+  /** Fired for each address of its own machine that the job prints. */
+  readonly onDidPrintAddress = this.#printed.event;
   #channel: TextChannel | undefined;
   #reading = new AbortController();
   #shown: JobRecord | undefined;
@@ -71,6 +81,7 @@ export class JobLog implements vscode.Disposable {
 
   dispose(): void {
     this.#reading.abort();
+    this.#printed.dispose();
     this.#channel?.dispose();
   }
 
@@ -88,6 +99,7 @@ export class JobLog implements vscode.Disposable {
       `${MARK}${l10n.t('{0} on {1}', printableLine(shownScript(record.script)), hostLabel(record.host))}\n`,
     );
     const colours = this.#deps.colouredLines.reader();
+    const addresses = new PrintedAddresses();
     const drawing = new AbortController();
     let lastEvent = Date.now();
     let movedAt = 0;
@@ -107,7 +119,9 @@ export class JobLog implements vscode.Disposable {
         lastEvent = Date.now();
         colours.push(event);
         const results = event.event === 'end' ? await this.#offerResults(record) : undefined;
-        tail.push(text.push(event, results));
+        const added = text.push(event, results);
+        tail.push(added);
+        for (const address of addresses.push(added)) this.#printed.fire({ id: record.id, ...address });
       }
       tail.push(text.flush());
     } catch (error) {

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import type { JobRecord } from '../../../jobs/ledger/record.ts';
+import { findLocalAddresses, type LocalAddress } from '../../../jobs/ports/localAddresses.ts';
 import { SourceFiles } from '../../../jobs/source/sourceFiles.ts';
 import { startedNotebook } from '../../../jobs/selection/script.ts';
 import { findReferences, type SourceReference } from '../../../jobs/source/sourceReference.ts';
@@ -22,6 +23,11 @@ interface PlacedReference {
   readonly reference: SourceReference;
 }
 
+interface PlacedAddress {
+  readonly row: number;
+  readonly address: LocalAddress;
+}
+
 /** A link to a line of code, whose place is found when it is opened. */
 class LogLink extends vscode.DocumentLink {
   readonly record: JobRecord;
@@ -35,13 +41,14 @@ class LogLink extends vscode.DocumentLink {
 }
 
 /**
- * Links from the job log to the lines of code that it names, and to the download at its end. The log only grows, so each line is searched
- * once.
+ * Links from the job log to the lines of code that it names, to the pages that the job serves, and to the download at its end. The log only
+ * grows, so each line is searched once.
  */
 export class LogLinks implements vscode.DocumentLinkProvider {
   readonly #recordOf: (document: vscode.TextDocument) => JobRecord | undefined;
   readonly #lines: SourceLines;
   #references: PlacedReference[] = [];
+  #addresses: PlacedAddress[] = [];
   #searchedRows = 0;
   #lastText = '';
   #lastDocument = '';
@@ -57,7 +64,8 @@ export class LogLinks implements vscode.DocumentLinkProvider {
     if (record === undefined) return [];
     this.#search(document, startedNotebook(record));
     const files = new SourceFiles(record);
-    const links: vscode.DocumentLink[] = commandLinks(document, record);
+    const addresses = this.#addresses.map(({ row, address }) => addressLink(row, address, record));
+    const links: vscode.DocumentLink[] = [...commandLinks(document, record), ...addresses];
     for (const { row, reference } of this.#references) {
       const file = await files.find(reference.path);
       if (file === undefined) continue;
@@ -92,15 +100,28 @@ export class LogLinks implements vscode.DocumentLinkProvider {
       document.uri.toString() === this.#lastDocument &&
       rows >= this.#searchedRows &&
       document.lineAt(this.#searchedRows - 1).text === this.#lastText;
-    if (!isContinued) [this.#references, this.#searchedRows] = [[], 0];
+    if (!isContinued) [this.#references, this.#addresses, this.#searchedRows] = [[], [], 0];
     for (let row = Math.max(this.#searchedRows, rows - MAX_ROWS_AT_ONCE); row < rows; row += 1) {
       this.#lastText = document.lineAt(row).text;
       for (const reference of findReferences(this.#lastText, notebook)) this.#references.push({ row, reference });
+      for (const address of findLocalAddresses(this.#lastText)) this.#addresses.push({ row, address });
     }
     this.#searchedRows = rows;
     this.#lastDocument = document.uri.toString();
     this.#references = this.#references.slice(-MAX_LINKS);
+    this.#addresses = this.#addresses.slice(-MAX_LINKS);
   }
+}
+
+/** A link in place of VS Code's own, which would lead to the user's machine: what `localhost` is for the job is the job's machine. */
+function addressLink(row: number, address: LocalAddress, { id }: JobRecord): vscode.DocumentLink {
+  const { start, end, port, scheme, rest } = address;
+  const link = new vscode.DocumentLink(
+    new vscode.Range(row, start, row, end),
+    commandUri('farwharf.openJobPort', { id, port, scheme, rest }),
+  );
+  link.tooltip = label`${l10n.t('Open port {0} of the job', port)}`;
+  return link;
 }
 
 /** The link at the end of the last line of a job that has results, and the one at the start of a log that is cut. */
@@ -122,6 +143,9 @@ function commandLink(
   const { text } = document.lineAt(row);
   if (!text.startsWith(MARK) || !text.endsWith(`: ${words}`)) return [];
   const range = new vscode.Range(row, text.length - words.length, row, text.length);
-  const query = encodeURIComponent(JSON.stringify([id]));
-  return [new vscode.DocumentLink(range, vscode.Uri.parse(`command:${command}?${query}`))];
+  return [new vscode.DocumentLink(range, commandUri(command, id))];
+}
+
+function commandUri(command: CommandId, argument: unknown): vscode.Uri {
+  return vscode.Uri.parse(`command:${command}?${encodeURIComponent(JSON.stringify([argument]))}`);
 }

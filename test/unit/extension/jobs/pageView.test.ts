@@ -46,6 +46,7 @@ test('a page is data without control characters, with gaps where a value is not 
     'cancelJob',
     'openJobTerminal',
     'browseRunningJob',
+    'openJobPort',
     'comparePlots',
     'compareSubmitted',
     'resubmitJob',
