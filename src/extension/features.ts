@@ -109,7 +109,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
   const failures = registerFailures({ ...base, hosts, jobs, modelKeys });
   const sweeps = registerSweeps({ ...base, hosts, jobs, onSent: (id) => void memory.addSubmitted(id) });
   const { submit, ...submits } = registerSubmit({ ...base, account, flowRuntime, hosts, jobs, memory, sweeps });
-  const debug = registerDebugging({ ...base, hosts, jobs, submit });
+  const debug = registerDebugging({ ...base, hosts, jobs, submit, tunnels: inside.tunnels });
   const { indexChanged, indexView } = shell;
   const search = registerSearch({ ...base, indexChanged, indexView, modelKeys });
   const flows = registerFlows({ ...base, flowRuntime, hosts, jobs, modelKeys, submit });

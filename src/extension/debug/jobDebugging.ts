@@ -3,14 +3,16 @@ import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
 import { textField } from '../../core/jsonFields.ts';
+import { untilAborted } from '../../core/processes/lifetime.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { isDebuggable, isFrozen } from '../../jobs/report/frozenText.ts';
 import { JobSources } from '../../jobs/debug/jobSources.ts';
 import { isOver, type JobRecord } from '../../jobs/ledger/record.ts';
 import { shownScript } from '../../jobs/selection/script.ts';
-import type { Hosts } from '../account/hosts.ts';
+import type { JobTunnelClient } from '../../remote/tunnel/jobTunnelClient.ts';
 import { DEBUG_TYPE } from '../contributions/names.ts';
 import { findOrPickJob, type JobFinder } from '../jobs/list/jobCommand.ts';
+import type { JobTunnels } from '../inside/jobTunnels.ts';
 import type { JobStore } from '../jobs/store/jobStore.ts';
 import type { SubmitArguments } from '../submit/submitArguments.ts';
 import { readDebugArguments } from './debugArguments.ts';
@@ -22,11 +24,11 @@ import { JobDebugAdapter } from './debugAdapter.ts';
 
 interface JobDebuggingDeps {
   readonly finder: JobFinder;
-  readonly hosts: Pick<Hosts, 'connectJob'>;
   readonly report: (error: unknown) => void;
   readonly signal: AbortSignal;
   readonly store: JobStore;
   readonly submit: (asked: SubmitArguments) => Promise<string | undefined>;
+  readonly tunnels: Pick<JobTunnels, 'use'>;
   readonly worker: Pick<Worker, 'sources' | 'submitted'>;
 }
 
@@ -134,9 +136,19 @@ export class JobDebugging implements vscode.Disposable {
     return { ...configuration, job: record.id, connection };
   }
 
-  /** Undefined if the user picked no process. */
+  /** Undefined if the user picked no process, or cancelled. */
   async #connect(record: JobRecord, signal: AbortSignal): Promise<JobDebugAdapter | undefined> {
-    const { hosts } = this.#deps;
+    const opening = this.#open(record);
+    const adapter = await Promise.race([opening, untilAborted(signal)]);
+    if (!signal.aborted) return adapter;
+    opening.then(
+      (late) => late?.dispose(),
+      () => {}, // nobody waits for it any more
+    );
+    return undefined;
+  }
+
+  async #open(record: JobRecord): Promise<JobDebugAdapter | undefined> {
     if (!isDebuggable(record)) {
       const name = shownScript(record.script);
       throw new AppError(
@@ -146,26 +158,21 @@ export class JobDebugging implements vscode.Disposable {
           : l10n.t('{0} is not running.', name),
       );
     }
-    // The session outlives the progress of its start.
-    const ending = new AbortController();
-    const onCancel = (): void => ending.abort(signal.reason);
-    signal.addEventListener('abort', onCancel);
+    const tunnel = await this.#deps.tunnels.use(record);
     let isAttached = false;
     try {
-      const tunnel = await hosts.connectJob(record.host, record.jobId ?? '', ending.signal);
-      const { folder: jobFolder, processes } = await tunnel.debugProcesses();
+      const { folder: jobFolder, processes } = await tunnel.client.debugProcesses();
       const process = record.frozen?.process ?? (await pickProcess(processes));
       if (process === undefined) return undefined;
-      const stream = await tunnel.debug(process);
+      const stream = await tunnel.client.debug(process);
       isAttached = true;
       this.#attached.add(record.id);
       return new JobDebugAdapter(stream, this.#sources(record, jobFolder), () => {
         this.#attached.delete(record.id);
-        ending.abort();
+        tunnel[Symbol.dispose]();
       });
     } finally {
-      signal.removeEventListener('abort', onCancel);
-      if (!isAttached) ending.abort();
+      if (!isAttached) tunnel[Symbol.dispose]();
     }
   }
 
@@ -187,7 +194,7 @@ export class JobDebugging implements vscode.Disposable {
 
 /** The only process, or the one that the user picks. */
 async function pickProcess(
-  processes: Awaited<ReturnType<Awaited<ReturnType<Hosts['connectJob']>>['debugProcesses']>>['processes'],
+  processes: Awaited<ReturnType<JobTunnelClient['debugProcesses']>>['processes'],
 ): Promise<number | undefined> {
   const [first, ...others] = processes;
   if (first === undefined)

@@ -3,6 +3,7 @@ import { pathInside } from '../../core/files/pathInside.ts';
 import type { Hosts } from '../account/hosts.ts';
 import type { Commands } from '../contributions/commands.ts';
 import type { WindowParts } from '../contributions/parts.ts';
+import type { JobTunnels } from '../inside/jobTunnels.ts';
 import type { JobFinder } from '../jobs/list/jobCommand.ts';
 import type { JobStore } from '../jobs/store/jobStore.ts';
 import type { SubmitArguments } from '../submit/submitArguments.ts';
@@ -15,6 +16,7 @@ interface DebugInputs extends Pick<WindowParts, 'ledger' | 'parts' | 'report' | 
   readonly hosts: Hosts;
   readonly jobs: JobFinder & { readonly store: JobStore };
   readonly submit: (asked: SubmitArguments) => Promise<string | undefined>;
+  readonly tunnels: JobTunnels;
 }
 
 export interface DebugFeature {
@@ -32,6 +34,7 @@ export function registerDebugging({
   report,
   signal,
   submit,
+  tunnels,
   worker,
 }: DebugInputs): DebugFeature {
   const { store } = jobs;
@@ -39,7 +42,7 @@ export function registerDebugging({
   let current: JobDebugging | undefined;
   const debugging = (): Promise<JobDebugging> => {
     created ??= import('./jobDebugging.ts').then(({ JobDebugging }) => {
-      current = parts.add(new JobDebugging({ finder: jobs, hosts, report, signal, store, submit, worker }));
+      current = parts.add(new JobDebugging({ finder: jobs, report, signal, store, submit, tunnels, worker }));
       return current;
     });
     return created;
