@@ -313,6 +313,15 @@ const configurations = [
     format: 'esm',
     entryPoints: { sandboxTunnel: 'src/service/runner/tunnel/sandboxTunnel.ts' },
   },
+  // Runs in jobs, in whichever Node.js they use.
+  {
+    ...common,
+    target: 'node18',
+    outdir: 'dist',
+    outExtension: { '.js': '.cjs' },
+    format: 'cjs',
+    entryPoints: { nodeDebugger: 'src/service/runner/debug/nodeDebugger.ts' },
+  },
   // For flows in folders without zod. On its own: together with the others, each would load all of zod.
   {
     ...common,

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import * as z from 'zod';
 
-const ENTRIES = ['dist/machineService.mjs', 'dist/jobRunner.mjs', 'dist/sandboxTunnel.mjs'];
+const ENTRIES = ['dist/machineService.mjs', 'dist/jobRunner.mjs', 'dist/sandboxTunnel.mjs', 'dist/nodeDebugger.cjs'];
 
 /**
  * Lists the files that the service for machines consists of, with all that they import, for `packService`.

@@ -33,6 +33,7 @@ const REQUIRED = [
   'dist/askpass.mjs',
   'dist/jobRunner.mjs',
   'dist/sandboxTunnel.mjs',
+  'dist/nodeDebugger.cjs',
   'dist/machineService.mjs',
   'dist/machineService.json',
   'dist/indexWorker.mjs',

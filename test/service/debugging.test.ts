@@ -11,6 +11,7 @@ import type { MachineClass } from '../../src/service/config/machineClasses.ts';
 import { openAdmin } from '../../src/service/admin/adminClient.ts';
 import { DebugClient, listOf } from '../unit/jobs/debug/debugClient.ts';
 import { type DebugJob, framesOf, hasDebugpy, NO_DEBUGPY, start, untilFrozen } from './support/frozenJobs.ts';
+import { InspectorTestClient } from '../unit/jobs/debug/inspectorClient.ts';
 import { isolationIsMissing } from './support/isolation.ts';
 import { processesWith } from './support/processes.ts';
 import { type ServiceClient, startService, temporaryFolder, testConfig } from './support/service.ts';
@@ -272,6 +273,88 @@ while True:
       assert.equal((await service.untilEnd(id)).state, 'failed');
       tunnel[Symbol.dispose]();
     });
+
+    test('a failure of Node.js waits with its variables for one debugger after the other, and ends as without one', async () => {
+      const script = `import { spawn } from 'node:child_process';
+const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+async function step(n, config) {
+  await null;
+  return n > 3 ? config.rates[n].lr : 1;
+}
+try { JSON.parse('no JSON'); } catch {}
+console.log('begins');
+try {
+  for (let n = 0; n < 10; n += 1) await step(n, { rates: [] });
+} finally {
+  other.kill();
+}
+`;
+      const submitted = { script: 'train.mjs' };
+      const plain = await service.submit({ 'train.mjs': script }, submitted);
+      const id = await service.submit({ 'train.mjs': script }, { ...submitted, debug: { hold: 120 } });
+      const { process, since: _1, until: _2, ...place } = await untilFrozen(service, id);
+      assert.deepEqual(place, {
+        language: 'node',
+        reason: 'failure',
+        file: 'train.mjs',
+        line: 5,
+        error: 'TypeError',
+        message: "Cannot read properties of undefined (reading 'lr')",
+      });
+      using tunnel = await client.connectJob(id);
+      const { processes } = await tunnel.debugProcesses();
+      const states = processes.map((each) => [each.process === process, each.language, each.state]);
+      assert.deepEqual(states.toSorted(), [
+        [false, 'node', 'stopped'],
+        [true, 'node', 'running'],
+      ]);
+      for (const way of ['lost', 'continue'] as const) {
+        const inspector = new InspectorTestClient(await tunnel.debug(process));
+        await inspector.request('Runtime.enable');
+        await inspector.request('Debugger.enable');
+        const paused = await inspector.event('Debugger.paused');
+        assert.equal(paused['reason'], 'promiseRejection');
+        assert.match(String(fieldsOf(paused['data'])['description']), /^TypeError: Cannot read/);
+        const [frame = {}] = listOf(paused['callFrames']);
+        const { functionName, location, callFrameId } = frame;
+        assert.deepEqual([functionName, fieldsOf(location)['lineNumber']], ['step', 4]);
+        const evaluated = await inspector.request('Debugger.evaluateOnCallFrame', { callFrameId, expression: 'n' });
+        assert.equal(fieldsOf(evaluated['result'])['value'], 4);
+        if (way === 'continue') await inspector.request('Debugger.resume');
+        inspector.close();
+      }
+      const [ended, without] = await Promise.all([service.untilEnd(id), service.untilEnd(plain)]);
+      assert.deepEqual([ended.state, ended.exit_code], [without.state, without.exit_code]);
+      assert.equal(await service.output(id), await service.output(plain));
+      assert.match(await service.output(id, 'stderr'), /TypeError: Cannot read properties/);
+    });
+
+    if (isolation === COMMON)
+      test('a job of Node.js that waits at its start stops at a breakpoint, and at a debugger statement without a client', async () => {
+        const script = `const rate = 5;\nconsole.log(rate * 2);\nsetTimeout(() => {\n  debugger;\n  console.log('after');\n}, 300);\n`;
+        const wanted = { script: 'train.cjs', debug: { hold: 60, wait: true } };
+        const id = await service.submit({ 'train.cjs': script }, wanted);
+        const { process, reason } = await untilFrozen(service, id);
+        assert.equal(reason, 'start');
+        using tunnel = await client.connectJob(id);
+        const { folder } = await tunnel.debugProcesses();
+        const inspector = new InspectorTestClient(await tunnel.debug(process));
+        await inspector.request('Debugger.enable');
+        await inspector.request('Debugger.setBreakpointByUrl', { url: `file://${folder}/train.cjs`, lineNumber: 1 });
+        await inspector.request('Runtime.runIfWaitingForDebugger');
+        const [frame = {}] = listOf((await inspector.event('Debugger.paused'))['callFrames']);
+        assert.equal(fieldsOf(frame['location'])['lineNumber'], 1);
+        const { callFrameId } = frame;
+        const evaluated = await inspector.request('Debugger.evaluateOnCallFrame', { callFrameId, expression: 'rate' });
+        assert.equal(fieldsOf(evaluated['result'])['value'], 5);
+        inspector.close(); // and the program continues
+        let now = await untilFrozen(service, id);
+        for (; now.reason === 'start'; now = await untilFrozen(service, id)) await sleep(20);
+        assert.deepEqual([now.reason, now.file, now.line], ['breakpoint', 'train.cjs', 4]);
+        await client.endFreeze(id);
+        assert.equal((await service.untilEnd(id)).state, 'succeeded');
+        assert.match(await service.output(id), /10\nafter/);
+      });
 
     if (isolation === COMMON)
       test('what a job reports of itself is checked and cleaned, and lengthens nothing', async () => {

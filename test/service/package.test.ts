@@ -30,6 +30,7 @@ const REQUIRED = [
   'dist/cli.mjs',
   'dist/jobRunner.mjs',
   'dist/sandboxTunnel.mjs',
+  'dist/nodeDebugger.cjs',
   'dist/machineService.json',
   'dist/machineService.mjs',
   'dist/indexWorker.mjs',

@@ -99,9 +99,10 @@ export async function debugJob(context: Context, name: string, flags: DebugFlags
 /** `Waits at train.py:41: KeyError 'lr'.` */
 function describeFrozen({ file, line, error, message, reason }: Frozen): string {
   if (reason === 'start') return 'Waits at its start.';
-  if (reason === 'limit') return `Waits at ${file}:${line}, just before its time limit.`;
-  const why = reason === 'breakpoint' ? 'breakpoint()' : `${error} ${message}`.trim();
-  return `Waits at ${file}:${line}: ${why}.`;
+  const place = line === 0 ? file : `${file}:${line}`;
+  if (reason === 'limit') return `Waits at ${place}, just before its time limit.`;
+  const why = reason === 'breakpoint' ? 'breakpoint' : `${error} ${message}`.trim();
+  return `Waits at ${place}: ${why}.`;
 }
 
 function timeLeft({ until }: Frozen): string {

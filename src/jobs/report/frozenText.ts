@@ -16,7 +16,7 @@ export function isDebuggable(record: JobRecord): boolean {
 
 /** `waits at train.py:41: KeyError 'lr'`. */
 export function describeFrozen({ frozen: { reason, file, line, error, message } }: FrozenJob): string {
-  const place = `${file}:${line}`;
+  const place = line === 0 ? file : `${file}:${line}`;
   if (reason === 'start') return printableLine(l10n.t('waits at its start for a debugger'));
   if (reason === 'limit') return printableLine(l10n.t('waits at {0}, just before its time limit', place));
   const what = [error, message].filter((part) => part !== '').join(' ');

@@ -23,7 +23,7 @@ export type DebugOptions = Readonly<z.infer<typeof debugOptions>>;
 /** Where and why a frozen job waits. */
 export const frozenPlace = z.object({
   process: z.int().positive().describe('ID of the process, as the job sees it'),
-  language: z.enum(['python']),
+  language: z.enum(['python', 'node']),
   reason: z.enum(['failure', 'breakpoint', 'start', 'limit']),
   file: z.string().max(1024).describe('relative to the folder of the job, if it is in that'),
   line: z.int().nonnegative(),

@@ -15,7 +15,7 @@ export interface DebugHeader {
 export interface DebuggableProcess {
   /** Its ID, as the job sees it. */
   readonly process: number;
-  readonly language: 'python';
+  readonly language: 'python' | 'node';
   /** What it runs. */
   readonly name: string;
   readonly rank?: number;
@@ -31,8 +31,8 @@ export type DebugEvent =
       readonly folder: string;
       readonly processes: readonly DebuggableProcess[];
     }
-  /** `dap`: the debug adapter protocol. */
-  | { readonly type: 'attached'; readonly protocol: 'dap' }
+  /** `dap`: the debug adapter protocol; `inspector`: that of V8, each message as a line of JSON. */
+  | { readonly type: 'attached'; readonly protocol: 'dap' | 'inspector' }
   /** `code`: 3 no such process, 11 it is stopped, 16 it has a debugger, 127 the debugger is not installed. */
   | { readonly type: 'failed'; readonly code: number; readonly message: string };
 
@@ -52,7 +52,8 @@ export function parseDebugEvent(line: string): DebugEvent | undefined {
     return { type, code: numberField(value, 'code') ?? 1, message: textField(value, 'message') ?? 'unknown reason' };
   }
   if (type === 'attached') {
-    return fieldOf(value, 'protocol') === 'dap' ? { type, protocol: 'dap' } : undefined;
+    const protocol = fieldOf(value, 'protocol');
+    return protocol === 'dap' || protocol === 'inspector' ? { type, protocol } : undefined;
   }
   const folder = textField(value, 'folder');
   const list = fieldOf(value, 'processes');
@@ -63,7 +64,7 @@ export function parseDebugEvent(line: string): DebugEvent | undefined {
 function debuggableProcess(value: unknown): DebuggableProcess | undefined {
   const process = fieldOf(value, 'process');
   const language = fieldOf(value, 'language');
-  if (!isProcessId(process) || language !== 'python') return undefined;
+  if (!isProcessId(process) || (language !== 'python' && language !== 'node')) return undefined;
   const rank = numberField(value, 'rank');
   const state = fieldOf(value, 'state') === 'stopped' ? 'stopped' : 'running';
   return { process, language, name: textField(value, 'name') ?? '', ...(rank !== undefined && { rank }), state };

@@ -31,6 +31,8 @@ import { setUp } from './setUp.ts';
 import type { JobTunnel } from './tunnel/jobTunnel.ts';
 import { sampleUsage } from './usage/sampleUsage.ts';
 
+const NODE_DEBUGGER = join(import.meta.dirname, 'nodeDebugger.cjs');
+
 /**
  * Prepares and runs a job that this process has claimed, and returns how it ended.
  *
@@ -100,7 +102,7 @@ async function runProgram(run: JobRun, setUpSeconds: number): Promise<RunOutcome
   const program = findJobProgram(run, env['PATH'] ?? '');
   mkdirSync(join(folder.workspace, spec.artifacts), { recursive: true });
   const environment = { ...env, ...program.env };
-  await using debugging = await openDebugging(run, environment['PYTHONPATH']);
+  await using debugging = await openDebugging(run, environment);
   const call = { ...program, cwd: folder.workspace, env: { ...environment, ...debugging?.folder.variables } };
   const ended = new AbortController();
   let sampling: Promise<void> | undefined;
@@ -130,13 +132,13 @@ async function runProgram(run: JobRun, setUpSeconds: number): Promise<RunOutcome
 /** Undefined if the job does not wait for a debugger, or none could reach it. @throws the system's error. */
 async function openDebugging(
   { folder, spec, confinement, container, output, seal }: JobRun,
-  pythonPath: string | undefined,
+  variables: Readonly<Record<string, string | undefined>>,
 ): Promise<(Debugging & AsyncDisposable) | undefined> {
   const { jobId, debug } = spec;
   if (debug === undefined || container !== undefined) return undefined;
   const { workspace } = folder;
   const isSandboxed = (confinement?.sandbox ?? null) !== null;
-  const shared = makeDebugFolder(jobId, { debug, workspace, isSandboxed, pythonPath });
+  const shared = makeDebugFolder(jobId, { debug, workspace, isSandboxed, nodeProgram: NODE_DEBUGGER, variables });
   const freezer = await JobFreezer.open({
     folder: shared.path,
     workspace,

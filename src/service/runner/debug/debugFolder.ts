@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { basename, delimiter, join } from 'node:path';
 import type { DebugOptions } from '../../../remote/protocol/debugging.ts';
-import { DEBUG_FOLDER_VARIABLE } from './debugSockets.ts';
+import { DEBUG_FOLDER_VARIABLE, DEBUG_ROOT_VARIABLE, DEBUG_WAIT_VARIABLE } from './debugSockets.ts';
 import { PYTHON_DEBUGGING, PYTHON_START } from './pythonDebugging.ts';
 
 // The path of a socket has at most about 100 bytes (unix(7)), which those of job folders can exceed.
@@ -31,12 +31,16 @@ export function makeDebugFolder(
     debug,
     workspace,
     isSandboxed,
-    pythonPath = '',
+    nodeProgram,
+    variables: { PYTHONPATH: pythonPath = '', NODE_OPTIONS: nodeOptions = '' },
   }: {
     readonly debug: DebugOptions;
     readonly workspace: string;
     readonly isSandboxed: boolean;
-    readonly pythonPath?: string | undefined;
+    /** The path of `nodeDebugger.cjs`. */
+    readonly nodeProgram: string;
+    /** Those of the job. */
+    readonly variables: Readonly<Record<string, string | undefined>>;
   },
 ): DebugFolder {
   removeDebugFolder(jobId); // of a run that was killed
@@ -46,18 +50,25 @@ export function makeDebugFolder(
   mkdirSync(join(path, python));
   writeFileSync(join(path, python, 'sitecustomize.py'), PYTHON_START);
   writeFileSync(join(path, python, 'farwharf_debug.py'), PYTHON_DEBUGGING);
+  copyFileSync(nodeProgram, join(path, basename(nodeProgram)));
   return {
     path,
     inside,
     variables: {
       [DEBUG_FOLDER_VARIABLE]: inside,
-      FARWHARF_DEBUG_ROOT: workspace,
-      ...(debug.wait === true && { FARWHARF_DEBUG_WAIT: '1' }),
+      [DEBUG_ROOT_VARIABLE]: workspace,
+      ...(debug.wait === true && { [DEBUG_WAIT_VARIABLE]: '1' }),
       ...(debug.limit === true && { FARWHARF_DEBUG_LIMIT: '1' }),
       PYTHONPATH: [join(inside, python), ...pythonPath.split(delimiter).filter(Boolean)].join(delimiter),
+      NODE_OPTIONS: `--require ${quoted(join(inside, basename(nodeProgram)))} ${nodeOptions}`.trimEnd(),
     },
     [Symbol.dispose]: () => removeDebugFolder(jobId),
   };
+}
+
+/** https://nodejs.org/api/cli.html#node_optionsoptions */
+function quoted(text: string): string {
+  return `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
 }
 
 export function removeDebugFolder(jobId: string): void {

@@ -56,7 +56,7 @@ export async function attachDebugger(
     return;
   }
   socket.destroy();
-  const message = 'The process does not answer. It may have ended, or be busy in code that never lets Python run.';
+  const message = 'The process does not answer. It may have ended, or be busy in code that never lets its debugger run.';
   finish(channel, answer ?? { type: 'failed', code: 1, message });
 }
 
@@ -68,8 +68,10 @@ function finish(channel: Duplex, event: DebugEvent): void {
 function socketsIn({ [DEBUG_FOLDER_VARIABLE]: folder }: Readonly<Record<string, string>>) {
   if (folder === undefined) return [];
   return namesIn(folder).flatMap((name) => {
-    const [, id] = PROCESS_SOCKET.exec(name) ?? [];
-    return id === undefined ? [] : [{ process: Number(id), language: 'python', path: join(folder, name) } as const];
+    const [, id, language] = PROCESS_SOCKET.exec(name) ?? [];
+    if (id === undefined) return [];
+    const known = language === 'node' ? 'node' : 'python';
+    return [{ process: Number(id), language: known, path: join(folder, name) } as const];
   });
 }
 
