@@ -9,9 +9,9 @@ import { readClaim } from '../../src/service/jobFiles/markers.ts';
 import { jobFolder } from '../../src/service/jobFiles/jobFolder.ts';
 import type { MachineClass } from '../../src/service/config/machineClasses.ts';
 import { openAdmin } from '../../src/service/admin/adminClient.ts';
-import { DebugClient, listOf } from '../unit/jobs/debug/debugClient.ts';
-import { type DebugJob, framesOf, hasDebugpy, NO_DEBUGPY, start, untilFrozen } from './support/frozenJobs.ts';
+import { DebugClient, fieldsOf, listOf } from '../unit/jobs/debug/debugClient.ts';
 import { InspectorTestClient } from '../unit/jobs/debug/inspectorClient.ts';
+import { type DebugJob, framesOf, hasDebugpy, NO_DEBUGPY, start, untilFrozen } from './support/frozenJobs.ts';
 import { isolationIsMissing } from './support/isolation.ts';
 import { processesWith } from './support/processes.ts';
 import { type ServiceClient, startService, temporaryFolder, testConfig } from './support/service.ts';
@@ -276,7 +276,8 @@ while True:
 
     test('a failure of Node.js waits with its variables for one debugger after the other, and ends as without one', async () => {
       const script = `import { spawn } from 'node:child_process';
-const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+const other = spawn(process.execPath, ['-e', 'console.log(1); setInterval(() => {}, 1000)']);
+await new Promise((resolve) => other.stdout.once('data', resolve));
 async function step(n, config) {
   await null;
   return n > 3 ? config.rates[n].lr : 1;
@@ -297,17 +298,19 @@ try {
         language: 'node',
         reason: 'failure',
         file: 'train.mjs',
-        line: 5,
+        line: 6,
         error: 'TypeError',
         message: "Cannot read properties of undefined (reading 'lr')",
       });
       using tunnel = await client.connectJob(id);
       const { processes } = await tunnel.debugProcesses();
       const states = processes.map((each) => [each.process === process, each.language, each.state]);
-      assert.deepEqual(states.toSorted(), [
-        [false, 'node', 'stopped'],
+      const isFirst = processes[0]?.process === process;
+      const both = [
         [true, 'node', 'running'],
-      ]);
+        [false, 'node', 'stopped'],
+      ];
+      assert.deepEqual(states, isFirst ? both : both.toReversed());
       for (const way of ['lost', 'continue'] as const) {
         const inspector = new InspectorTestClient(await tunnel.debug(process));
         await inspector.request('Runtime.enable');
@@ -317,7 +320,7 @@ try {
         assert.match(String(fieldsOf(paused['data'])['description']), /^TypeError: Cannot read/);
         const [frame = {}] = listOf(paused['callFrames']);
         const { functionName, location, callFrameId } = frame;
-        assert.deepEqual([functionName, fieldsOf(location)['lineNumber']], ['step', 4]);
+        assert.deepEqual([functionName, fieldsOf(location)['lineNumber']], ['step', 5]);
         const evaluated = await inspector.request('Debugger.evaluateOnCallFrame', { callFrameId, expression: 'n' });
         assert.equal(fieldsOf(evaluated['result'])['value'], 4);
         if (way === 'continue') await inspector.request('Debugger.resume');

@@ -5,6 +5,7 @@ import { printableLine } from '../../core/text/printable.ts';
 import { SubmittedFiles } from '../../jobs/archives/submittedFiles.ts';
 import { JobSources } from '../../jobs/debug/jobSources.ts';
 import { serveDebugClient } from '../../jobs/debug/serveDebugClient.ts';
+import { serveInspector } from '../../jobs/debug/serveInspector.ts';
 import { type JobRecord, isOver } from '../../jobs/ledger/record.ts';
 import { patchFromJob } from '../../jobs/log/jobPatch.ts';
 import { readFeatures } from '../../jobs/plan/serviceLimits.ts';
@@ -58,7 +59,7 @@ export async function debugJob(context: Context, name: string, flags: DebugFlags
   let job = await untilRunning(read, context);
   using tunnel = await session.ask(jobId, (asked) => asked.connectJob(jobId, { signal }));
   const found = await findProcess(tunnel, read, context);
-  const { process, folder } = found;
+  const { process, language, folder } = found;
   const ended = new AbortController();
   const sources = new JobSources({
     id: record?.id ?? jobId,
@@ -67,19 +68,21 @@ export async function debugJob(context: Context, name: string, flags: DebugFlags
     submitted: new SubmittedFiles(session.home),
     compare: compareLines,
   });
-  const port = await serveDebugClient(
-    {
-      port: flags.port,
-      sources,
-      openDebugger: () => tunnel.debug(process),
-      onEvent: (sentence) => terminal.note(printableLine(sentence)),
-    },
-    AbortSignal.any([signal, ended.signal]),
-  );
+  const served = {
+    port: flags.port,
+    sources,
+    openDebugger: () => tunnel.debug(process),
+    onEvent: (sentence: string) => terminal.note(printableLine(sentence)),
+  };
+  const until = AbortSignal.any([signal, ended.signal]);
+  const { address, ...described } =
+    language === 'node'
+      ? inspectorAt(await serveInspector(served, until))
+      : adapterAt(await serveDebugClient(served, until));
   try {
     ({ job } = found);
-    if (flags.json) terminal.json({ port, process, protocol: 'dap', frozen: job.frozen });
-    else terminal.note(`Attach a debug client (debug adapter protocol) to ${LOOPBACK}:${port}. Ctrl+C detaches.`);
+    if (flags.json) terminal.json({ ...described, process, frozen: job.frozen });
+    else terminal.note(`${address} Ctrl+C detaches.`);
     let shown = '';
     while (!isOver({ state: job.state, finishedAt: null, exitCode: null })) {
       const where = job.frozen === null ? 'The job runs.' : describeFrozen(job.frozen);
@@ -94,6 +97,24 @@ export async function debugJob(context: Context, name: string, flags: DebugFlags
   } finally {
     ended.abort();
   }
+}
+
+function adapterAt(port: number) {
+  return {
+    port,
+    protocol: 'dap',
+    address: `Attach a debug client (debug adapter protocol) to ${LOOPBACK}:${port}.`,
+  };
+}
+
+/** Chrome's own page is for addresses without a path; this one opens its debugger for a WebSocket. */
+function inspectorAt(url: string) {
+  const page = `devtools://devtools/bundled/js_app.html?ws=${url.slice('ws://'.length)}`;
+  return {
+    url,
+    protocol: 'inspector',
+    address: `Attach a debug client (inspector protocol) to ${url}, or open ${page} in Chrome.`,
+  };
 }
 
 /** `Waits at train.py:41: KeyError 'lr'.` */
@@ -142,18 +163,19 @@ async function findProcess(
   tunnel: JobTunnelClient,
   read: () => Promise<Debugged>,
   { terminal, outputSignal: signal }: Context,
-): Promise<{ readonly process: number; readonly folder: string; readonly job: Debugged }> {
+): Promise<Pick<DebuggableProcess, 'process' | 'language'> & { readonly folder: string; readonly job: Debugged }> {
   for (let isShown = false; ; isShown = true) {
     const [{ processes, folder }, job] = [await tunnel.debugProcesses(), await read()];
     const [first, ...others] = processes.toSorted((a, b) => a.process - b.process);
-    const process = job.frozen?.process ?? first?.process;
-    if (process !== undefined) {
+    const chosen = processes.find(({ process }) => process === job.frozen?.process) ?? first;
+    if (chosen !== undefined) {
+      const { process, language } = chosen;
       if (others.length > 0) {
         for (const each of processes.slice(0, MAX_PROCESSES)) terminal.note(describeProcess(each, process));
       }
-      return { process, folder, job };
+      return { process, language, folder, job };
     }
-    if (!isShown) terminal.note('Waits for a process of the job that runs Python.');
+    if (!isShown) terminal.note('Waits for a process of the job that runs Python or Node.js.');
     await sleep(POLL_MS, undefined, { signal });
   }
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Duplex } from 'node:stream';
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
@@ -7,9 +8,10 @@ import { untilAborted } from '../../core/processes/lifetime.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { isDebuggable, isFrozen } from '../../jobs/report/frozenText.ts';
 import { JobSources } from '../../jobs/debug/jobSources.ts';
+import { serveInspector } from '../../jobs/debug/serveInspector.ts';
 import { isOver, type JobRecord } from '../../jobs/ledger/record.ts';
 import { shownScript } from '../../jobs/selection/script.ts';
-import type { JobTunnelClient } from '../../remote/tunnel/jobTunnelClient.ts';
+import type { DebuggableProcess } from '../../remote/tunnel/debugChannels.ts';
 import { DEBUG_TYPE } from '../contributions/names.ts';
 import { findOrPickJob, type JobFinder } from '../jobs/list/jobCommand.ts';
 import type { JobTunnels } from '../inside/jobTunnels.ts';
@@ -21,6 +23,7 @@ import { label } from '../ui/labels.ts';
 import { pickRow, showCancellable } from '../ui/show.ts';
 import { requireTrust } from '../workspace/folders.ts';
 import { JobDebugAdapter } from './debugAdapter.ts';
+import { InspectorSession } from './inspectorSession.ts';
 
 interface JobDebuggingDeps {
   readonly finder: JobFinder;
@@ -41,6 +44,8 @@ export class JobDebugging implements vscode.Disposable {
   readonly #attached = new Set<string>();
   /** What waits for jobs that are to be attached to. */
   readonly #waiting = new Map<string, vscode.Disposable>();
+  /** The sessions of VS Code's own JavaScript debugger with jobs. */
+  readonly #inspectors = new Set<InspectorSession>();
 
   constructor(deps: JobDebuggingDeps) {
     this.#deps = deps;
@@ -99,6 +104,7 @@ export class JobDebugging implements vscode.Disposable {
   dispose(): void {
     for (const adapter of this.#prepared.values()) adapter.dispose();
     for (const waiting of this.#waiting.values()) waiting.dispose();
+    for (const inspector of this.#inspectors) inspector.dispose();
   }
 
   async #launch(folder: vscode.WorkspaceFolder | undefined, configuration: vscode.DebugConfiguration): Promise<void> {
@@ -131,13 +137,17 @@ export class JobDebugging implements vscode.Disposable {
     const name = shownScript(record.script);
     const adapter = await showCancellable(l10n.t('Attaching to {0}', name), (signal) => this.#connect(record, signal));
     if (adapter === undefined) return undefined;
+    if (adapter instanceof InspectorSession) {
+      await adapter.start(vscode.workspace.getWorkspaceFolder(vscode.Uri.file(record.folder)), configuration);
+      return undefined;
+    }
     const connection = randomUUID();
     this.#prepared.set(connection, adapter);
     return { ...configuration, job: record.id, connection };
   }
 
   /** Undefined if the user picked no process, or cancelled. */
-  async #connect(record: JobRecord, signal: AbortSignal): Promise<JobDebugAdapter | undefined> {
+  async #connect(record: JobRecord, signal: AbortSignal): Promise<JobDebugAdapter | InspectorSession | undefined> {
     const opening = this.#open(record);
     const adapter = await Promise.race([opening, untilAborted(signal)]);
     if (!signal.aborted) return adapter;
@@ -148,7 +158,7 @@ export class JobDebugging implements vscode.Disposable {
     return undefined;
   }
 
-  async #open(record: JobRecord): Promise<JobDebugAdapter | undefined> {
+  async #open(record: JobRecord): Promise<JobDebugAdapter | InspectorSession | undefined> {
     if (!isDebuggable(record)) {
       const name = shownScript(record.script);
       throw new AppError(
@@ -162,18 +172,40 @@ export class JobDebugging implements vscode.Disposable {
     let isAttached = false;
     try {
       const { folder: jobFolder, processes } = await tunnel.client.debugProcesses();
-      const process = record.frozen?.process ?? (await pickProcess(processes));
-      if (process === undefined) return undefined;
-      const stream = await tunnel.client.debug(process);
-      isAttached = true;
-      this.#attached.add(record.id);
-      return new JobDebugAdapter(stream, this.#sources(record, jobFolder), () => {
+      const chosen =
+        processes.find(({ process }) => process === record.frozen?.process) ?? (await pickProcess(processes));
+      if (chosen === undefined) return undefined;
+      const { process, language } = chosen;
+      const sources = this.#sources(record, jobFolder);
+      const open = (): Promise<Duplex> => tunnel.client.debug(process);
+      const leave = (): void => {
         this.#attached.delete(record.id);
         tunnel[Symbol.dispose]();
-      });
+      };
+      const session =
+        language === 'node'
+          ? await this.#inspect(sources, open, leave)
+          : new JobDebugAdapter(await open(), sources, leave);
+      isAttached = true;
+      this.#attached.add(record.id);
+      return session;
     } finally {
       if (!isAttached) tunnel[Symbol.dispose]();
     }
+  }
+
+  /** Serves the debugger of a job of Node.js to VS Code's own. */
+  async #inspect(sources: JobSources, open: () => Promise<Duplex>, leave: () => void): Promise<InspectorSession> {
+    const ended = new AbortController();
+    const onEvent = (text: string): void => vscode.debug.activeDebugConsole.appendLine(printableLine(text));
+    const url = await serveInspector({ port: 0, sources, openDebugger: open, onEvent }, ended.signal);
+    const session = new InspectorSession(url, () => {
+      this.#inspectors.delete(session);
+      ended.abort();
+      leave();
+    });
+    this.#inspectors.add(session);
+    return session;
   }
 
   #sources({ id, folder }: JobRecord, jobFolder: string): JobSources {
@@ -194,19 +226,20 @@ export class JobDebugging implements vscode.Disposable {
 
 /** The only process, or the one that the user picks. */
 async function pickProcess(
-  processes: Awaited<ReturnType<JobTunnelClient['debugProcesses']>>['processes'],
-): Promise<number | undefined> {
+  processes: readonly DebuggableProcess[],
+): Promise<Pick<DebuggableProcess, 'process' | 'language'> | undefined> {
   const [first, ...others] = processes;
   if (first === undefined)
     throw new AppError(
       'refused',
       l10n.t('The job runs no program that a debugger can be attached to. Its log says why.'),
     );
-  if (others.length === 0) return first.process;
-  const rows = processes.map(({ process, name, rank, state }) => ({
+  if (others.length === 0) return first;
+  const rows = processes.map(({ process, language, name, rank, state }) => ({
     label: label`$(${state === 'stopped' ? 'debug-pause' : 'play'}) ${name}`,
     description: label`${rank === undefined ? l10n.t('process {0}', process) : l10n.t('rank {0}, process {1}', rank, process)}`,
     process,
+    language,
   }));
-  return (await pickRow(rows, { title: l10n.t('Attach Debugger') }))?.process;
+  return pickRow(rows, { title: l10n.t('Attach Debugger') });
 }

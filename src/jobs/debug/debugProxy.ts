@@ -6,7 +6,7 @@ import { SerialQueue } from '../../core/processes/serialQueue.ts';
 import { printableText } from '../../core/text/printable.ts';
 import { PYTHON_FRAME } from '../source/sourceReference.ts';
 import { type DebugMessage, isObject } from './debugMessages.ts';
-import { type JobSource, type JobSources, localLine, submittedLine } from './jobSources.ts';
+import { changeText, type JobSource, type JobSources, localLine, submittedLine } from './jobSources.ts';
 
 /** What an attached debugger may report. Other events are not forwarded: extensions of editors act on events of their own. */
 const EVENTS: ReadonlySet<string> = new Set([
@@ -501,24 +501,6 @@ export class DebugProxy {
     if (lines.type === 'same' || this.#noticed.has(name)) return;
     this.#noticed.add(name);
     this.notice(changeText(name, lines.type));
-  }
-}
-
-function changeText(name: string, type: 'edited' | 'replaced' | 'unknown'): string {
-  switch (type) {
-    case 'edited':
-      return l10n.t('{0} was edited after the job was submitted. Lines are shown where they are now.', name);
-    case 'replaced':
-      return l10n.t(
-        '{0} is gone or has changed entirely since the job was submitted. The submitted text is shown.',
-        name,
-      );
-    case 'unknown':
-    default:
-      return l10n.t(
-        'The submitted text of {0} is not stored on this computer. Lines are those of the job, and may be different ones here.',
-        name,
-      );
   }
 }
 

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import * as path from 'node:path';
+import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
 import { pathInside } from '../../core/files/pathInside.ts';
 import { nearestRealPath } from '../../core/files/realPaths.ts';
@@ -100,6 +101,17 @@ export class JobSources {
     if (inside === undefined || inside === '') return undefined;
     const submitted = await this.#submittedSpelling(inside);
     return submitted === undefined ? undefined : (await this.#compare([submitted], readJobText)).get(submitted);
+  }
+
+  /** The submitted files, where they are, or were, on this machine. */
+  async files(): Promise<readonly string[]> {
+    const names = [...((await this.#entries())?.keys() ?? [])];
+    return names.map((name) => path.join(this.#options.localFolder, ...name.split('/')));
+  }
+
+  /** The text that a submitted file has now; undefined if it does not exist. */
+  async localText({ path: inside }: JobSource): Promise<string | undefined> {
+    return (await this.#localText(inside))?.text;
   }
 
   async #compare(paths: readonly string[], readJobText: ReadJobText): Promise<ReadonlyMap<string, JobSource>> {
@@ -211,6 +223,25 @@ export function localLine({ lines }: JobSource, line: number): number | undefine
 export function submittedLine({ lines }: JobSource, line: number): number | undefined {
   if (lines.type === 'replaced') return undefined;
   return lines.type === 'edited' ? toOlderLine(lines.map, line) : line;
+}
+
+/** How a file differs from what runs in the job. */
+export function changeText(name: string, type: 'edited' | 'replaced' | 'unknown'): string {
+  switch (type) {
+    case 'edited':
+      return l10n.t('{0} was edited after the job was submitted. Lines are shown where they are now.', name);
+    case 'replaced':
+      return l10n.t(
+        '{0} is gone or has changed entirely since the job was submitted. The submitted text is shown.',
+        name,
+      );
+    case 'unknown':
+    default:
+      return l10n.t(
+        'The submitted text of {0} is not stored on this computer. Lines are those of the job, and may be different ones here.',
+        name,
+      );
+  }
 }
 
 function isGone(error: unknown): boolean {

@@ -66,7 +66,7 @@ export function makeDebugFolder(
   };
 }
 
-/** https://nodejs.org/api/cli.html#node_optionsoptions */
+/** As Node.js reads its NODE_OPTIONS. */
 function quoted(text: string): string {
   return `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
 }

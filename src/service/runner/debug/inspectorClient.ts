@@ -9,7 +9,7 @@ const MAX_WAITING = 64 * 2 ** 20;
 const REFUSED = /^(NodeWorker|NodeTracing|Target|Network)\./;
 const NOT_FOUND = -32_601;
 
-/** What a client is told of a pause, in place of what V8 tells it. */
+/** How a pause is reported to a client, in place of what V8 reports. */
 export interface ShownPause {
   readonly reason: string;
   /** The error, as another session knows it. */
@@ -19,7 +19,7 @@ export interface ShownPause {
 }
 
 interface ClientHost {
-  /** What clients are told of the current pause; undefined if they are not. */
+  /** How the current pause is reported to clients; undefined if it is not. */
   readonly pause: () => Promise<ShownPause | undefined>;
   /** Called when the errors that the client wants to stop at have changed. */
   readonly pauseOnExceptions: () => Promise<void>;
@@ -36,10 +36,12 @@ export class InspectorClient implements Disposable {
   /** Whether the client knows that the program is paused. */
   #isPaused = false;
   #sending = Promise.resolve();
+  readonly closed: Promise<void>;
 
   constructor(socket: Socket, host: ClientHost) {
     this.#socket = socket;
     this.#host = host;
+    this.closed = new Promise((resolve) => socket.once('close', () => resolve()));
     this.#session.connectToMainThread();
     this.#session.on('inspectorNotification', (message) => this.#pass(message));
     void this.#read();
@@ -88,7 +90,8 @@ export class InspectorClient implements Disposable {
   #pass(message: unknown): void {
     const method = textField(message, 'method');
     const shown = method === 'Debugger.paused' ? this.#host.pause() : undefined;
-    this.#sending = this.#sending.then(async () => {
+    const send = async (before: Promise<void>): Promise<void> => {
+      await before;
       if (method === 'Debugger.paused') {
         const pause = await shown;
         if (pause === undefined) return;
@@ -101,7 +104,8 @@ export class InspectorClient implements Disposable {
         this.#isPaused = false;
       }
       this.#send(message);
-    });
+    };
+    this.#sending = send(this.#sending);
   }
 
   #send(message: unknown): void {
@@ -121,12 +125,12 @@ function paused(params: unknown, { reason, data, top }: ShownPause): unknown {
 
 function framesIn(params: unknown): readonly object[] {
   const frames: unknown = fieldOf(params, 'callFrames');
-  return Array.isArray(frames) ? frames.filter((frame) => typeof frame === 'object' && frame !== null) : [];
+  const list: readonly unknown[] = Array.isArray(frames) ? frames : [];
+  return list.filter((frame) => typeof frame === 'object' && frame !== null);
 }
 
 /** A reference to an object is good for one session. */
 function withoutReference(data: unknown): unknown {
   if (typeof data !== 'object' || data === null) return data;
-  const { objectId: _, ...others } = data as Readonly<Record<string, unknown>>;
-  return others;
+  return Object.fromEntries(Object.entries(data).filter(([name]) => name !== 'objectId'));
 }

@@ -3,6 +3,7 @@
 // folder: Node's own inspector listens on TCP, where other jobs could connect, and has no password.
 import { Session, waitForDebugger } from 'node:inspector';
 import { relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { DEBUG_FOLDER_VARIABLE, DEBUG_ROOT_VARIABLE, DEBUG_WAIT_VARIABLE } from './debugSockets.ts';
 import { NodeDebuggerThread, type NodeDebuggerOptions } from './nodeDebuggerThread.ts';
@@ -57,7 +58,7 @@ function install(): void {
     });
     process.on('uncaughtExceptionMonitor', holdAtUncaught);
   } catch (error) {
-    process.stderr.write(`farwharf: no debugger can be attached to this process: ${String(error)}\n`);
+    process.emitWarning(`farwharf: no debugger can be attached to this process: ${String(error)}`);
   }
 }
 
@@ -79,7 +80,7 @@ function waitAtStart(): void {
 /** Stops at an error where V8 could not: its function has been left by then. The thread knows this function by its name. */
 function holdAtUncaught(error: unknown): void {
   if (process.listenerCount('uncaughtException') > 0) return;
-  // oxlint-disable-next-line no-debugger
+  // oxlint-disable-next-line no-debugger -- it is for the debugger that this file opens
   debugger;
   void error;
 }
@@ -95,12 +96,11 @@ function runThread({ state, farwharfDebugger }: ThreadData): void {
     () => set(LEFT),
   );
   // The main thread may be about to wait.
-  void thread.released.then(() => {
-    const timer = setInterval(() => {
-      if (Atomics.load(state, 0) === READY) thread.release();
-      else clearInterval(timer);
-    }, RELEASE_MS);
-  });
+  const release = async (): Promise<void> => {
+    await thread.released;
+    for (; Atomics.load(state, 0) === READY; await sleep(RELEASE_MS)) thread.release();
+  };
+  void release();
   parentPort?.once('message', () => {
     thread[Symbol.dispose]();
     set(LEFT);

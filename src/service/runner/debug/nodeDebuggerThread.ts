@@ -2,15 +2,18 @@ import { rmSync } from 'node:fs';
 import { type Debugger, Session } from 'node:inspector';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join, sep } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fieldOf, numberField, textField } from '../../../core/jsonFields.ts';
 import type { FrozenPlace } from '../../../remote/protocol/debugging.ts';
 import { RUNNER_SOCKET } from './debugSockets.ts';
 import { InspectorClient, type ShownPause } from './inspectorClient.ts';
 import { originalPlace } from './originalPlace.ts';
-import { describeError, pathOf, readFrames, type StackFrame } from './stackFrames.ts';
+import { describeError, pathOf, readStackFrames, type StackFrame } from './stackFrames.ts';
 import { readTryStatements, type TryStatements } from './tryStatements.ts';
 
 const MAX_TEXT = 1_000;
+// For a client that is about to leave.
+const LEAVE_MS = 1_000;
 /**
  * Each error that is caught stops the main thread for about a millisecond, because V8 takes what Node.js does with the errors of ES modules
  * for catching. A program that throws more often is left to V8's opinion.
@@ -50,7 +53,7 @@ interface Hold {
 
 /**
  * Serves the debugger of the main thread to one client after the other, and holds that thread where it fails. It runs beside that
- * thread, so that it goes on while that one is stopped.
+ * thread, so that it runs while that one is stopped.
  */
 export class NodeDebuggerThread implements Disposable {
   readonly #options: NodeDebuggerOptions;
@@ -66,7 +69,7 @@ export class NodeDebuggerThread implements Disposable {
   #hold: Hold | undefined;
   /** The job has been held at a failure, and is not held at another one. */
   #isOver = false;
-  /** What clients are told of the current pause; undefined if they are not. */
+  /** How the current pause is reported to clients; undefined if it is not. */
   #pause: Promise<ShownPause | undefined> | undefined;
   #caught = 0;
   readonly ready: Promise<void>;
@@ -78,7 +81,7 @@ export class NodeDebuggerThread implements Disposable {
     this.#session.on('Debugger.scriptParsed', ({ params }) => void this.#scripts.set(params.scriptId, params));
     this.#session.on('Debugger.paused', ({ params }) => this.#onPaused(params));
     this.#session.on('Debugger.resumed', () => this.#onResumed());
-    this.#server = createServer((socket) => this.#serve(socket));
+    this.#server = createServer((socket) => void this.#serve(socket));
     this.released = new Promise((resolve) => (this.#setReleased = resolve));
     this.ready = this.#start();
   }
@@ -128,9 +131,13 @@ export class NodeDebuggerThread implements Disposable {
   #onPaused(paused: Paused): void {
     const shown = this.#judge(paused).catch(() => undefined);
     this.#pause = shown;
-    void shown.then((told) => {
-      if (told === undefined || (this.#client === undefined && this.#hold === undefined)) this.#resume();
-    });
+    void this.#resumeUnless(shown);
+  }
+
+  /** Resumes where nothing holds the main thread. */
+  async #resumeUnless(shown: Promise<ShownPause | undefined>): Promise<void> {
+    const isShown = (await shown) !== undefined;
+    if (!isShown || (this.#client === undefined && this.#hold === undefined)) this.#resume();
   }
 
   #onResumed(): void {
@@ -168,7 +175,7 @@ export class NodeDebuggerThread implements Disposable {
     const evaluate = async (expression: string): Promise<unknown> =>
       fieldOf(await this.#post('Debugger.evaluateOnCallFrame', { callFrameId, expression, silent: true }), 'result');
     const data = await evaluate('arguments[0]');
-    const frames = readFrames(textField(await evaluate(STACKS), 'value'));
+    const frames = readStackFrames(textField(await evaluate(STACKS), 'value'));
     const frame = frames.find(({ url }) => this.#isOfJob(url));
     if (frame === undefined) {
       const { script } = this.#options;
@@ -203,7 +210,7 @@ export class NodeDebuggerThread implements Disposable {
     callFrames: Paused['callFrames'],
     data: unknown,
   ): Promise<{ readonly isCaught: boolean; readonly isTopLevel: boolean }> {
-    const awaiting = readFrames(textField(data, 'description')).filter(({ isAwaiting }) => isAwaiting);
+    const awaiting = readStackFrames(textField(data, 'description')).filter(({ isAwaiting }) => isAwaiting);
     const places = [
       ...callFrames.map(({ location }) => ({ ...location, script: this.#scripts.get(location.scriptId) })),
       ...awaiting.map((frame) => ({ ...frame, script: this.#scriptOf(frame) })),
@@ -286,8 +293,9 @@ export class NodeDebuggerThread implements Disposable {
     else this.#resume();
   }
 
-  #serve(socket: Socket): void {
+  async #serve(socket: Socket): Promise<void> {
     socket.on('error', () => {}); // it closes
+    await Promise.race([this.#client?.closed, sleep(LEAVE_MS)]);
     if (this.#client !== undefined) {
       const message = 'A debugger is attached to this process already.';
       socket.end(`${JSON.stringify({ type: 'failed', code: 16, message })}\n`);
@@ -302,11 +310,10 @@ export class NodeDebuggerThread implements Disposable {
       },
     });
     this.#client = client;
-    socket.once('close', () => {
-      client[Symbol.dispose]();
-      this.#client = undefined;
-      void this.#pauseOnExceptions();
-      if (this.#pause !== undefined && this.#hold === undefined) this.#resume();
-    });
+    await client.closed;
+    client[Symbol.dispose]();
+    this.#client = undefined;
+    if (this.#pause !== undefined && this.#hold === undefined) this.#resume();
+    await this.#pauseOnExceptions();
   }
 }

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
-import { SourceMap } from 'node:module';
+import { SourceMap, type SourceMapPayload } from 'node:module';
 import { dirname, resolve } from 'node:path';
-import { tryParseJson } from '../../../core/jsonFields.ts';
+import { parseOwnJson } from '../../../core/jsonFields.ts';
 import { pathOf } from './stackFrames.ts';
 
 const MAX_BYTES = 32 * 2 ** 20;
@@ -21,12 +21,9 @@ export async function originalPlace(
 ): Promise<{ readonly file: string; readonly line: number } | undefined> {
   if (sourceMapUrl === '') return undefined;
   try {
-    const map = tryParseJson(await readMap(file, sourceMapUrl));
-    if (map === undefined) return undefined;
-    const entry = new SourceMap(map as ConstructorParameters<typeof SourceMap>[0]).findEntry(
-      place.lineNumber,
-      place.columnNumber,
-    );
+    // The job's own, for its own process.
+    const map = new SourceMap(parseOwnJson<SourceMapPayload>(await readMap(file, sourceMapUrl)));
+    const entry = map.findEntry(place.lineNumber, place.columnNumber);
     if (!('originalSource' in entry)) return undefined;
     return { file: resolve(dirname(file), pathOf(entry.originalSource)), line: entry.originalLine + 1 };
   } catch {

@@ -15,7 +15,7 @@ export interface StackFrame {
 }
 
 /** The frames of a stack trace of V8, the innermost first. */
-export function readFrames(stack = ''): readonly StackFrame[] {
+export function readStackFrames(stack = ''): readonly StackFrame[] {
   return stack.split('\n').flatMap((text) => {
     const [, awaiting, name, inParentheses, bare, line, column] =
       /^ +at (async )?(?:(.*?) \()?(?:(?<=\()(.*)|(.*)):(\d+):(\d+)\)?$/.exec(text) ?? [];

@@ -1,5 +1,8 @@
 // Which code of JavaScript is in a `try` that catches. V8's debugger does not say where an error will be caught.
 
+// What is longer is no text that anybody debugs. It counts as caught.
+const MAX_LENGTH = 4 * 2 ** 20;
+
 /** A block in braces. */
 interface Block {
   readonly kind: 'function' | 'try' | 'other';
@@ -25,13 +28,13 @@ const BEFORE_EXPRESSION: ReadonlySet<string> = new Set(
 );
 /** `if (…) {` begins no function. */
 const CONTROL: ReadonlySet<string> = new Set(['if', 'for', 'while', 'switch', 'catch', 'with', 'await']);
-const TOKEN =
-  /\s+|\/\/[^\n]*|\/\*[^]*?\*\/|'(?:[^'\\\n]|\\[^])*'|"(?:[^"\\\n]|\\[^])*"|[\w$\u0080-\uffff]+|=>|[^]/gy;
+const TOKEN = /\s+|\/\/[^\n]*|\/\*[^]*?\*\/|'(?:[^'\\\n]|\\[^])*'|"(?:[^"\\\n]|\\[^])*"|[\w$\u0080-\uffff]+|=>|[^]/gy;
 const REGULAR_EXPRESSION = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/y;
 const TEMPLATE_PART = /(?:[^`\\$]|\\[^]|\$(?!\{))*/y;
 
 /** Reads a script by its tokens only: enough to tell blocks apart. */
 export function readTryStatements(source: string): TryStatements {
+  if (source.length > MAX_LENGTH) return { at: () => ({ isCaught: true, isTopLevel: false }) };
   const blocks = readBlocks(source);
   const lineStarts = [0, ...[...source.matchAll(/\n/g)].map(({ index }) => index + 1)];
   return {
@@ -98,7 +101,13 @@ function readBlocks(source: string): readonly Block[] {
     else if (token === '(') open.push({ opener: '(', before: last });
     else if (token === ')') beforeParentheses = open.pop()?.before ?? '';
     else if (token === '{') {
-      current = { kind: kindOf(last, beforeParentheses), start: at, end: source.length, isCaught: false, parent: current };
+      current = {
+        kind: kindOf(last, beforeParentheses),
+        start: at,
+        end: source.length,
+        isCaught: false,
+        parent: current,
+      };
       blocks.push(current);
       open.push({ opener: '{', before: last, block: current });
     } else if (token === '}') {

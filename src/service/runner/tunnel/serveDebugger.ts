@@ -56,7 +56,8 @@ export async function attachDebugger(
     return;
   }
   socket.destroy();
-  const message = 'The process does not answer. It may have ended, or be busy in code that never lets its debugger run.';
+  const message =
+    'The process does not answer. It may have ended, or be busy in code that never lets its debugger run.';
   finish(channel, answer ?? { type: 'failed', code: 1, message });
 }
 
