@@ -116,13 +116,12 @@ export class JobFreezer implements AsyncDisposable {
     const deadline = performance.now() + withinMs;
     const paths = this.#job === undefined ? [] : limitSockets(this.#options.folder, this.#job);
     for (const [index, path] of paths.entries()) {
-      connect(path)
-        .on('error', () => {})
-        .unref(); // the process has ended
+      const asked = connect(path).on('error', () => {}); // the process has ended
       const left = deadline - performance.now();
       // One that waits in a library has no next line.
       const turn = performance.now() + left / (paths.length - index);
       while (this.#freezing === undefined && performance.now() < turn) await sleep(ASK_POLL_MS);
+      asked.destroy();
       if (this.#freezing === undefined) continue;
       await this.untilThawed();
       return true;
