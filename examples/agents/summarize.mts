@@ -3,7 +3,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Flow, Node, ParallelBatchNode, Recording } from 'farwharf/agents';
+import { batchNode, Flow, node, Recording } from 'farwharf/agents';
 import { print } from './print.mts';
 import { exampleModel } from './recordedModel.mts';
 
@@ -11,10 +11,6 @@ interface Summary {
   readonly folder: string;
   parts: string[];
   whole: string;
-}
-interface TextFile {
-  readonly name: string;
-  readonly text: string;
 }
 
 const model = exampleModel('summarize');
@@ -24,32 +20,25 @@ const ask = (prompt: string): Promise<string> => {
   return model.ask(prompt, { retries: 0 }); // the node tries again
 };
 
-class SummarizeFiles extends ParallelBatchNode<Summary, TextFile, string> {
-  override async prep({ folder }: Summary): Promise<TextFile[]> {
+const map = batchNode({
+  name: 'SummarizeFiles',
+  concurrency: 2,
+  maxRetries: 3,
+  wait: 0.05,
+  async prep({ folder }: Summary) {
     const names = (await readdir(folder)).sort();
     return Promise.all(names.map(async (name) => ({ name, text: await readFile(join(folder, name), 'utf8') })));
-  }
-  override async exec({ name, text }: TextFile): Promise<string> {
-    return `${name}: ${await ask(`Summarize in one sentence:\n\n${text}`)}`;
-  }
-  override post(shared: Summary, _files: readonly TextFile[], parts: string[]): void {
-    shared.parts = parts;
-  }
-}
-
-class Join extends Node<Summary, string[], string> {
-  override prep({ parts }: Summary): string[] {
-    return parts;
-  }
-  override exec(parts: string[]): Promise<string> {
-    return ask(`What do these have in common?\n\n${parts.join('\n')}`);
-  }
-  override post(shared: Summary, _parts: string[], whole: string): void {
-    shared.whole = whole;
-  }
-}
-
-const [map, reduce] = [new SummarizeFiles({ concurrency: 2, maxRetries: 3, wait: 0.05 }), new Join({ maxRetries: 3 })];
+  },
+  exec: async ({ name, text }) => `${name}: ${await ask(`Summarize in one sentence:\n\n${text}`)}`,
+  post: (shared, _files, parts) => void (shared.parts = parts),
+});
+const reduce = node({
+  name: 'Join',
+  maxRetries: 3,
+  prep: ({ parts }: Summary) => parts,
+  exec: (parts) => ask(`What do these have in common?\n\n${parts.join('\n')}`),
+  post: (shared, _parts, whole) => void (shared.whole = whole),
+});
 const flow = new Flow<Summary>({ start: map }).connect(map, reduce).connect(reduce, null);
 const fresh = (): Summary => ({ folder: join(import.meta.dirname, 'library'), parts: [], whole: '' });
 
