@@ -102,6 +102,7 @@ export class ModelRequests {
     };
     const finishReasons: string[] = [];
     let failure: unknown;
+    let isBegun = false;
     let usage: Usage | undefined;
     const report = (): Usage => {
       if (usage !== undefined) return usage;
@@ -113,6 +114,7 @@ export class ModelRequests {
     };
     try {
       for await (const chunk of chunks) {
+        isBegun = true;
         builder.add(chunk);
         const [choice] = chunk.choices;
         const { text, reasoning } = splitter.push(replyText(choice?.delta['content']));
@@ -129,7 +131,9 @@ export class ModelRequests {
       failure = error;
       throw error;
     } finally {
-      report(); // tokens received before a failure are spent too
+      // Tokens that were received before a failure are spent too.
+      if (failure === undefined || isBegun) report();
+      else span.end(failure);
     }
     const { message, finishReason } = builder;
     this.#checkRefusal(message['refusal']);

@@ -131,6 +131,19 @@ test('a tool loop stays with the model that took over', async (t) => {
   assert.deepEqual([streaming.first.length, streaming.second.length], [1, 2]);
 });
 
+test('a streamed request that fails before its reply is no call of the model, and spends nothing', async (t) => {
+  const { llm } = await pair(t, [down], [streamedReply([{ content: 'Done.' }])]);
+  class Ask extends Node {
+    override async exec(): Promise<void> {
+      await Array.fromAsync(llm.askStream('x', once));
+    }
+  }
+  const models: string[] = [];
+  const onEvent = (event: TraceEvent): void => void (event.type === 'model' && models.push(event.model));
+  await new Ask().run({}, { maxTokens: 120, onEvent });
+  assert.deepEqual(models, ['second']);
+});
+
 test('if all fail, the error names each, and only clients can take over', async (t) => {
   const { llm } = await pair(t, [down], [json(404, { error: { message: 'gone' } })]);
   await assert.rejects(llm.ask('x', once), (error) => {
