@@ -40,6 +40,8 @@ while True:
 
 const root = mkdtempSync(join(tmpdir(), 'farwharf-debugging-'));
 const env = { ...process.env, FARWHARF_HOME: join(root, 'home') };
+// Of the service that the first submit starts.
+const STATE = join(root, 'home/service/state.json');
 const children = new Set<ChildProcess>();
 
 async function farwharf(...args: string[]): Promise<string> {
@@ -91,7 +93,7 @@ async function attach(client: DebugClient): Promise<unknown> {
 }
 
 async function untilState(id: string, isThere: (job: Job) => boolean): Promise<Job> {
-  const { url, key } = readStateFile(join(root, 'home/service/state.json')) ?? { url: '', key: '' };
+  const { url, key } = readStateFile(STATE) ?? { url: '', key: '' };
   const service = new RemoteClient(url, key);
   try {
     for (;;) {
@@ -326,6 +328,8 @@ try {
   process.stdout.write(`load at the end ${loadavg()[0]?.toFixed(1)}\n`);
 } finally {
   for (const child of children) child.kill('SIGTERM');
+  const service = readStateFile(STATE);
+  if (service !== undefined) process.kill(service.pid, 'SIGTERM');
   rmSync(root, { recursive: true, force: true });
 }
 process.exit();
