@@ -15,7 +15,7 @@ const MAX_BYTES = 1_950_000;
 const BUILT = [
   /^\[Content_Types\]\.xml$/,
   /^extension\.vsixmanifest$/,
-  /^extension\/dist\/[\w-]+\.(js|mjs)$/,
+  /^extension\/dist\/[\w-]+\.(js|mjs|cjs)$/,
   /^extension\/dist\/machineService\.json$/,
   /^extension\/dist\/thirdPartyLicenses\.txt$/,
   /^extension\/dist\/webview\/[\w-]+\.(js|css)$/,

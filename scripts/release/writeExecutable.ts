@@ -12,6 +12,7 @@ import { nodeBinary, PLATFORMS, type Platform } from './nodeBinaries.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const PROGRAM = [
   'dist/*.mjs',
+  'dist/*.cjs',
   'dist/chunks/*.mjs',
   'dist/machineService.json',
   'dist/thirdPartyLicenses.txt',

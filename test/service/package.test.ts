@@ -12,7 +12,7 @@ const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 const MAX_PACKED_BYTES = 1_520_000;
 const ALLOWED = [
   /^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/,
-  /^dist\/[\w-]+\.(mjs|d\.mts|d\.ts)$/,
+  /^dist\/[\w-]+\.(mjs|cjs|d\.mts|d\.ts)$/,
   /^dist\/(thirdPartyLicenses\.txt|machineService\.json)$/,
   /^dist\/(browser|chunks)\/[\w-]+\.mjs$/,
   /^dist\/(types|flowTypes)\/[\w/]+\.d\.ts$/,
