@@ -112,6 +112,8 @@ async function serveClient(
       if (isObject(message)) await proxy.fromJob(message);
       while (client.bufferedAmount > MAX_WAITING && client.readyState === client.OPEN) await sleep(POLL_MS);
     }
+  } catch (error) {
+    if (client.readyState === client.OPEN) throw error; // else it has left
   } finally {
     stream.destroy();
     client.close();
