@@ -78,6 +78,34 @@ const WAIT = `import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 while (!existsSync('GATE')) await sleep(50);
 `;
+/** Serves a page that says what it sends and gets back over a WebSocket (RFC 6455), until there is a file beside the folder. */
+const PAGE_SERVER = `import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+const page = \`<!doctype html><title>Job</title><p id="echo"></p><script>
+  const address = new URL('echo', location.href);
+  address.protocol = address.protocol.replace('http', 'ws');
+  const socket = new WebSocket(address);
+  socket.onopen = () => socket.send('hello');
+  socket.onmessage = ({ data }) => { document.getElementById('echo').textContent = location.search + ' ' + data; };
+</script>\`;
+const server = createServer((_, response) => response.setHeader('content-type', 'text/html').end(page));
+server.on('upgrade', ({ headers }, socket) => {
+  const accept = createHash('sha1').update(headers['sec-websocket-key'] + '258EAFA5-E914-47DA-95CA-C5AB0DC85B11').digest('base64');
+  socket.write(['HTTP/1.1 101 Switching Protocols', 'Upgrade: websocket', 'Connection: Upgrade', 'Sec-WebSocket-Accept: ' + accept, '', ''].join('\\r\\n'));
+  socket.on('data', (frame) => {
+    const text = 'echo of ' + Buffer.from(frame.subarray(6, 11).map((byte, index) => byte ^ frame[2 + (index % 4)]));
+    socket.write(Buffer.concat([Buffer.from([0x81, text.length]), Buffer.from(text)]));
+  });
+  socket.on('error', () => {});
+});
+server.listen(0, '127.0.0.1', () => console.log('open http://localhost:' + server.address().port + '/page?of=job'));
+while (!existsSync('GATE')) await sleep(50);
+server.close();
+server.closeAllConnections();
+await sleep(600_000);
+`;
 // Whatever the machine has: one that no other test has.
 const SERVICE = `[process]\ngpus = ["${randomUUID()}"]\n${['cpu', 'gpu'].map((name) => `[[machine_classes]]\nname = "${name}"\ngpus = ${Number(name === 'gpu')}\n`).join('')}`;
 const PROFILES = {
@@ -103,6 +131,7 @@ suite('what a job runs besides scripts', () => {
         await writeFile(join(scratch, 'home', 'service.toml'), SERVICE, { mode: 0o600 });
         for (const name of ['holder', 'waiter'])
           await writeFile(join(path, `${name}.mjs`), WAIT.replace("'GATE'", JSON.stringify(gate('gpu'))));
+        await writeFile(join(path, 'serve.mjs'), PAGE_SERVER.replace("'GATE'", JSON.stringify(gate('served'))));
         const untilGate = (name: string) =>
           `import os, time\nwhile not os.path.exists(${JSON.stringify(gate(name))}):\n    time.sleep(0.05)\nprint(${JSON.stringify(name)})`;
         await writeFile(
@@ -267,6 +296,43 @@ suite('what a job runs besides scripts', () => {
     await job('waiter.mjs').filter({ hasText: 'succeeded' }).waitFor();
   });
 
+  test('a page that a job serves is offered, opened beside and from the log, and gone with its port', async () => {
+    const { page } = window;
+    await openFile(page, 'serve.mjs');
+    await typeIntoList(page, 'Farwharf: Submit This File', '', 'Submit serve.mjs');
+    await choose(page, 'Submit serve.mjs');
+    const offer = page.locator('.statusbar-item', { hasText: /serve\.mjs on \d+$/ });
+    await offer.click();
+    await list('Open in Browser').waitFor();
+    await page.screenshot({ path: join(EVIDENCE, 'ports-offer.png') });
+    await choose(page, 'Open Beside');
+    const echo = 'p:has-text("of=job"):has-text("echo of hello")';
+    const isShown = async (): Promise<boolean> => {
+      const counts = page.frames().map((frame) =>
+        frame
+          .locator(echo)
+          .count()
+          .catch(() => 0),
+      ); // a frame may go meanwhile
+      return (await Promise.all(counts)).some((count) => count > 0);
+    };
+    while (!(await isShown())) await sleep(50);
+    await page.screenshot({ path: join(EVIDENCE, 'ports-beside.png') });
+
+    const opening = page.context().waitForEvent('page');
+    await followLink(page, log('open http').locator('.detected-link').first(), offer); // which opens a page of its own
+    const browser = await opening;
+    await browser.locator(echo).waitFor();
+    await browser.close();
+
+    await writeFile(gate('served'), '');
+    await offer.waitFor({ state: 'hidden' });
+    await typeIntoList(page, 'Farwharf: Cancel Job', 'serve', 'serve.mjs');
+    await page.keyboard.press('Enter');
+    await runCommand(page, 'View: Show Farwharf');
+    await job('serve.mjs').filter({ hasText: 'cancelled' }).waitFor();
+  });
+
   test('a notebook is swept over three values of its parameter, and each copy comes home', {
     skip: missing === undefined ? false : `LOUD: ${missing}`,
   }, async () => {
@@ -345,6 +411,7 @@ suite('what a job runs besides scripts', () => {
     await choose(page, 'rate.py');
     await runCommand(page, 'View: Show Farwharf');
     await job('rate.py').filter({ hasText: 'exit 1' }).waitFor();
+    await page.locator('.debug-toolbar').waitFor({ state: 'hidden' });
     await page.screenshot({ path: join(EVIDENCE, 'debug-failed.png') });
   });
 
