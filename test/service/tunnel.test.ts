@@ -126,6 +126,8 @@ for (const isolation of ['none', 'bubblewrap'] as const) {
       service = await startService(context as never, {
         config: {
           ...testConfig({ isolation, max_jobs: 8, max_processes: MOST_PROCESSES }),
+          // Each cut of the line takes a connection, and how many it takes depends on the machine.
+          inside: { ...DEFAULT_CONFIG.inside, connections_per_minute: 1_000 },
           proxy: DEFAULT_PROXY, // of a line that is cut
         },
       });
