@@ -32,7 +32,8 @@ export class InspectorSession implements vscode.Disposable {
       // It would set variables in the job that name files of this machine.
       autoAttachChildProcesses: false,
       attachExistingChildren: false,
-      continueOnAttach: true,
+      // A frozen job would continue, and end. One that waits at its start is let go in any case.
+      continueOnAttach: false,
       // Source maps come from the job's files, which are not in the folder here.
       resolveSourceMapLocations: null,
       skipFiles: justMyCode === false ? [] : ['<node_internals>/**', '**/nodeDebugger.cjs'],
