@@ -96,7 +96,9 @@ export class InspectorClient implements Disposable {
         const pause = await shown;
         if (pause === undefined) return;
         this.#isPaused = true;
-        this.#send({ method, params: paused(fieldOf(message, 'params'), pause) });
+        // Clients that stop at no errors continue at once where they hear of one, and the job would end.
+        const reason = this.#wanted === 'none' ? 'other' : pause.reason;
+        this.#send({ method, params: paused(fieldOf(message, 'params'), { ...pause, reason }) });
         return;
       }
       if (method === 'Debugger.resumed') {
