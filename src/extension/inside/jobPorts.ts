@@ -17,7 +17,7 @@ import type { JobTunnels } from './jobTunnels.ts';
 
 const KEY = 'forwardedPorts';
 const START_PAGE: PortPage = { scheme: 'http', rest: '/' };
-// Each holds a connection to its service, and a process of 50 MB in the job.
+// Each holds a connection to its service, and a process in the job.
 const MOST_WATCHED = 8;
 // What is offered of one job: a job that opens ports without end fills no status bar.
 const MOST_OFFERED = 5;

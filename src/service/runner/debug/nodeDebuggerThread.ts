@@ -15,7 +15,7 @@ const MAX_TEXT = 1_000;
 // For a client that is about to leave.
 const LEAVE_MS = 1_000;
 /**
- * Each error that is caught stops the main thread for about a millisecond, because V8 takes what Node.js does with the errors of ES modules
+ * Each error that is caught stops the main thread for a moment, because V8 takes what Node.js does with the errors of ES modules
  * for catching. A program that throws more often is left to V8's opinion.
  */
 const MAX_CAUGHT = 1_000;
