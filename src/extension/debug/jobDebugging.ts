@@ -6,7 +6,7 @@ import { AppError } from '../../core/errors.ts';
 import { textField } from '../../core/jsonFields.ts';
 import { untilAborted } from '../../core/processes/lifetime.ts';
 import { printableLine } from '../../core/text/printable.ts';
-import { isDebuggable, isFrozen } from '../../jobs/report/frozenText.ts';
+import { describeFrozen, isDebuggable, isFrozen } from '../../jobs/report/frozenText.ts';
 import { JobSources } from '../../jobs/debug/jobSources.ts';
 import { serveInspector } from '../../jobs/debug/serveInspector.ts';
 import { isOver, type JobRecord } from '../../jobs/ledger/record.ts';
@@ -184,7 +184,7 @@ export class JobDebugging implements vscode.Disposable {
       };
       const session =
         language === 'node'
-          ? await this.#inspect(sources, open, leave)
+          ? await this.#inspect(record.id, { sources, open, leave })
           : new JobDebugAdapter(await open(), sources, leave);
       isAttached = true;
       this.#attached.add(record.id);
@@ -194,11 +194,24 @@ export class JobDebugging implements vscode.Disposable {
     }
   }
 
-  /** Serves the debugger of a job of Node.js to VS Code's own. */
-  async #inspect(sources: JobSources, open: () => Promise<Duplex>, leave: () => void): Promise<InspectorSession> {
+  /** Serves the debugger of a job of Node.js to VS Code's own, which does not say why the job waits. */
+  async #inspect(
+    id: string,
+    {
+      sources,
+      open,
+      leave,
+    }: { readonly sources: JobSources; readonly open: () => Promise<Duplex>; readonly leave: () => void },
+  ): Promise<InspectorSession> {
     const ended = new AbortController();
     const onEvent = (text: string): void => vscode.debug.activeDebugConsole.appendLine(printableLine(text));
-    const url = await serveInspector({ port: 0, sources, openDebugger: open, onEvent }, ended.signal);
+    const openDebugger = async (): Promise<Duplex> => {
+      const stream = await open();
+      const record = this.#deps.store.get(id);
+      if (record !== undefined && isFrozen(record)) onEvent(`${shownScript(record.script)} ${describeFrozen(record)}`);
+      return stream;
+    };
+    const url = await serveInspector({ port: 0, sources, openDebugger, onEvent }, ended.signal);
     const session = new InspectorSession(url, () => {
       this.#inspectors.delete(session);
       ended.abort();

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
-import { messageOf } from '../../core/errors.ts';
+import { AppError, messageOf } from '../../core/errors.ts';
 import { tryParseJson } from '../../core/jsonFields.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { readMessageLines } from '../../remote/tunnel/messageLines.ts';
@@ -113,7 +113,10 @@ async function serveClient(
       while (client.bufferedAmount > MAX_WAITING && client.readyState === client.OPEN) await sleep(POLL_MS);
     }
   } catch (error) {
-    if (client.readyState === client.OPEN) throw error; // else it has left
+    if (client.readyState === client.OPEN) {
+      if (error instanceof AppError) throw error;
+      onEvent('The process has ended, or the connection to it was lost.');
+    }
   } finally {
     stream.destroy();
     client.close();

@@ -67,6 +67,20 @@ const DEBUG = {
   command: [DEBIAN_PYTHON, 'rate.py'],
   holdMinutes: 20,
 };
+const NODE_RATE = `function lookUp(table, name) {
+  // The table may lack it.
+  const rate = table[name].value;
+  return rate;
+}
+console.log(lookUp({ momentum: 0.9 }, 'lr'));
+`;
+const NODE_DEBUG = {
+  type: 'farwharf',
+  request: 'launch',
+  name: 'rate of Node.js',
+  script: 'rate.mjs',
+  holdMinutes: 20,
+};
 const RATES = [2, 3, 5];
 const SCORED = [
   code('rate = 0', ['parameters']),
@@ -139,8 +153,9 @@ suite('what a job runs besides scripts', () => {
           notebook(['print("first")', untilGate('second'), 'print("deleted")', untilGate('last')]),
         );
         await writeFile(join(path, 'rate.py'), RATE);
+        await writeFile(join(path, 'rate.mjs'), NODE_RATE);
         await mkdir(join(path, '.vscode'));
-        await writeFile(join(path, '.vscode', 'launch.json'), JSON.stringify({ configurations: [DEBUG] }));
+        await writeFile(join(path, '.vscode', 'launch.json'), JSON.stringify({ configurations: [DEBUG, NODE_DEBUG] }));
         await writeFile(join(path, 'names.txt'), 'ada\nben\ncy\n');
         await writeFile(join(path, 'plots.ipynb'), notebook(PLOTS));
         await writeFile(join(path, 'rates.ipynb'), notebook(SCORED));
@@ -368,14 +383,6 @@ suite('what a job runs besides scripts', () => {
     skip: hasDebugpy ? false : 'LOUD: /usr/bin/python3 has no debugpy (Debian: apt-get install python3-debugpy)',
   }, async () => {
     const { page } = window;
-    const frame = (text: string): Locator =>
-      page.locator('.debug-call-stack .monaco-list-row', { hasText: text }).first();
-    const shownVariable = async (text: RegExp): Promise<void> => {
-      const locals = page.locator('.debug-viewlet .monaco-list-row', { hasText: 'Locals' }).first();
-      await locals.waitFor();
-      if ((await locals.getAttribute('aria-expanded')) === 'false') await locals.click();
-      await page.locator('.debug-viewlet .monaco-list-row', { hasText: text }).first().waitFor();
-    };
     await openFile(page, 'rate.py');
     await page.locator('.monaco-editor .view-line', { hasText: 'rate = table' }).click();
     await runCommand(page, 'Debug: Toggle Breakpoint');
@@ -384,7 +391,7 @@ suite('what a job runs besides scripts', () => {
     await list('Waits up to 20 min for a debugger where it fails').waitFor();
     await page.screenshot({ path: join(EVIDENCE, 'debug-preflight.png') });
     await choose(page, `Submit ${DEBIAN_PYTHON} rate.py`);
-    await frame('rate.py').filter({ hasText: '3:1' }).waitFor();
+    await frame('rate.py', '3:').waitFor();
     await shownVariable(/name\s*=\s*'lr'/);
     await page.locator('.debug-top-stack-frame-line').first().waitFor();
     await page.screenshot({ path: join(EVIDENCE, 'debug-breakpoint.png') });
@@ -404,7 +411,7 @@ suite('what a job runs besides scripts', () => {
     await offer.getByRole('button', { name: 'Attach' }).click();
     await page.locator('.exception-widget', { hasText: 'KeyError' }).waitFor();
     await runCommand(page, 'View: Show Run and Debug');
-    await frame('rate.py').filter({ hasText: '4:1' }).waitFor();
+    await frame('rate.py', '4:').waitFor();
     await shownVariable(/name\s*=\s*'lr'/);
     await page.screenshot({ path: join(EVIDENCE, 'debug-attached.png') });
     await runCommand(page, 'Farwharf: Give Up Debugging');
@@ -414,6 +421,52 @@ suite('what a job runs besides scripts', () => {
     await page.locator('.debug-toolbar').waitFor({ state: 'hidden' });
     await page.screenshot({ path: join(EVIDENCE, 'debug-failed.png') });
   });
+
+  test('a Node.js job is debugged, waits where it fails, and is shown in the edited file', async () => {
+    const { page } = window;
+    await openFile(page, 'rate.mjs');
+    await page.locator('.monaco-editor .view-line', { hasText: 'const rate = table' }).click();
+    await runCommand(page, 'Debug: Toggle Breakpoint');
+    await page.locator('.monaco-editor .codicon-debug-breakpoint').first().waitFor();
+    await typeIntoList(page, 'Debug: Select and Start Debugging', 'debug rate of', NODE_DEBUG.name);
+    await page.keyboard.press('Enter');
+    await choose(page, 'Submit rate.mjs');
+    await frame('rate.mjs', '3:16').waitFor();
+    await shownVariable(/name\s*=\s*'lr'/);
+    await runCommand(page, 'Debug: Continue');
+    await frame('rate.mjs', '3:28').waitFor(); // where it fails
+    await page.screenshot({ path: join(EVIDENCE, 'debug-node-failure.png') });
+    await writeFile(join(folder, 'rate.mjs'), `// A first line that is new.\n${NODE_RATE.replace("'lr'", "'rate'")}`);
+    await runCommand(page, 'Debug: Disconnect');
+    await page.locator('.debug-toolbar').waitFor({ state: 'hidden' });
+    await runCommand(page, 'View: Show Farwharf');
+    await job('rate.mjs').filter({ hasText: 'waits at rate.mjs:3: TypeError' }).waitFor();
+    await typeIntoList(page, 'Farwharf: Attach Debugger', 'rate', 'rate.mjs');
+    await page.keyboard.press('Enter');
+    await runCommand(page, 'View: Show Run and Debug');
+    await frame('rate.mjs', '4:').waitFor();
+    await shownVariable(/name\s*=\s*'lr'/);
+    await page.screenshot({ path: join(EVIDENCE, 'debug-node-attached.png') });
+    await runCommand(page, 'Farwharf: Give Up Debugging');
+    await choose(page, 'rate.mjs');
+    await runCommand(page, 'View: Show Farwharf');
+    await job('rate.mjs').filter({ hasText: 'exit 1' }).waitFor();
+    await page.locator('.debug-toolbar').waitFor({ state: 'hidden' });
+  });
+
+  function frame(file: string, place: string): Locator {
+    const rows = window.page.locator('.debug-call-stack .monaco-list-row', { hasText: file });
+    return rows.filter({ hasText: place }).first();
+  }
+
+  /** Waits for a variable of the function that is shown. */
+  async function shownVariable(text: RegExp): Promise<void> {
+    const rows = window.page.locator('.debug-viewlet .monaco-list-row');
+    const locals = rows.filter({ hasText: /^Local/ }).first();
+    await locals.waitFor();
+    if ((await locals.getAttribute('aria-expanded')) === 'false') await locals.click();
+    await rows.filter({ hasText: text }).first().waitFor();
+  }
 
   /** What each cell of a notebook in the folder shows: the texts that it printed, and the types of its other outputs. */
   async function savedOutputs(path: string): Promise<readonly (readonly string[])[]> {
