@@ -21,6 +21,9 @@ interface Shared {
   unknown: string[];
 }
 
+// Long beside what a busy machine delays a kill by, so that many kills come within a call.
+const CALL_MS = 30;
+
 const [folder = '', seed = '1'] = process.argv.slice(2);
 const random = randomFrom(Number(seed));
 const print = (line: string): unknown => writeSync(1, `${line}\n`);
@@ -33,12 +36,12 @@ const tools = TOOLS.map((name) =>
     idempotent: name === 'put',
     async run({ key }, { callId }) {
       print(`begun ${key}`);
-      await sleep(random() * 4);
+      await sleep(random() * CALL_MS);
       appendFileSync(
         join(folder, 'effects.jsonl'),
         `${JSON.stringify({ tool: name, key, callId } satisfies Effect)}\n`,
       );
-      await sleep(random() * 4);
+      await sleep(random() * CALL_MS);
       print(`ended ${key}`);
       return key;
     },

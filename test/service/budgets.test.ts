@@ -9,7 +9,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const DIST = join(ROOT, 'dist');
 const KB = 1_000;
 const MAX_ENTRY = 150 * KB;
-const MAX_FEATURES = 870 * KB;
+const MAX_FEATURES = 880 * KB;
 const MAX_LAZY_CHUNK = 700 * KB;
 const MAX_WEBVIEW = 150 * KB;
 
@@ -35,7 +35,7 @@ test('activation loads at most 150 KB, opens no connection, lists no folder, and
   assert.ok(bytes <= MAX_ENTRY, `${bytes} bytes in ${entry.join(', ')}`);
 });
 
-test('the features start with at most 870 KB, no file that is loaded later exceeds 700 KB, and none of a webview 150 KB', () => {
+test('the features start with at most 880 KB, no file that is loaded later exceeds 700 KB, and none of a webview 150 KB', () => {
   const loaded = new Set<string>();
   const load = (path: string): void => {
     if (loaded.has(path)) return;

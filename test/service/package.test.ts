@@ -9,7 +9,7 @@ import { filesBelow, npm, pack, packDependency, projectWith, unbuiltClone } from
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
-const MAX_PACKED_BYTES = 1_520_000;
+const MAX_PACKED_BYTES = 1_560_000;
 const ALLOWED = [
   /^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/,
   /^dist\/[\w-]+\.(mjs|cjs|d\.mts|d\.ts)$/,

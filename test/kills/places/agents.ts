@@ -33,7 +33,7 @@ class AgentsLife implements Life {
   async kill(): Promise<Kill> {
     const work = this.#start();
     await work.untilLines(1 + Math.floor(this.#random() * LINES * 0.6));
-    await sleep(this.#random() * 8);
+    await sleep(this.#random() * 30);
     await work.kill();
     assert.ok(work.isKilled || work.exitCode === 0, work.errors);
     const begun = work.lines.filter((line) => line.startsWith('begun ')).length;
