@@ -119,6 +119,14 @@ export async function pressOnRow(page: Page, row: Locator, button: string): Prom
   });
 }
 
+/** Clicks a row of a tree until what that opens is shown: a click is lost that comes while VS Code draws the row again. */
+export async function openRow(page: Page, row: Locator, opened: Locator): Promise<void> {
+  await repeatUntilDone(page, async (timeout) => {
+    await row.click({ timeout });
+    await opened.waitFor({ timeout });
+  });
+}
+
 /** Follows a link in an editor or an output by Ctrl+click, which it ignores until it has noticed the pointer. */
 export async function followLink(page: Page, link: Locator, opens: Locator): Promise<void> {
   await page.keyboard.down('Control');

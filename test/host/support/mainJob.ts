@@ -7,7 +7,9 @@ import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
 import {
   choose,
   openFile,
+  openRow,
   openWorkbench,
+  pressOnRow,
   reloadWorkbench,
   runCommand,
   showNotification,
@@ -101,8 +103,7 @@ export function declareMainJob(open: () => Promise<JobHost>): void {
       await typeIntoJob(window.page, 'echo more >> typed; wc -c typed', /^8 typed/);
       await typed.filter({ hasText: '8 B' }).click();
       await window.page.locator('.editor-instance .view-line', { hasText: 'more' }).waitFor();
-      await row('running').click();
-      await logLine(FIRST_LINE).waitFor();
+      await openRow(window.page, row('running'), logLine(FIRST_LINE));
     }
 
     await reloadWorkbench(window.page);
@@ -111,8 +112,7 @@ export function declareMainJob(open: () => Promise<JobHost>): void {
     if (host.hasCluster !== true) {
       await openJobTerminal(window.page);
       await terminalLine(window.page, 'Press Enter to open a new shell.').waitFor();
-      await row('running').click();
-      await logLine(FIRST_LINE).waitFor();
+      await openRow(window.page, row('running'), logLine(FIRST_LINE));
     }
 
     const second = await window.page.context().newPage();
@@ -135,8 +135,7 @@ export function declareMainJob(open: () => Promise<JobHost>): void {
     await window.page.keyboard.press('Escape');
     await result.waitFor({ state: 'hidden' });
 
-    await row('succeeded').click();
-    await row('succeeded').getByRole('button', { name: 'Download Results' }).click();
+    await pressOnRow(window.page, row('succeeded'), 'Download Results');
     await window.page.locator('.explorer-folders-view .monaco-list-row', { hasText: RESULT }).waitFor();
   });
 
@@ -144,8 +143,7 @@ export function declareMainJob(open: () => Promise<JobHost>): void {
     const mine = '{"loss":"mine"}\n';
     await writeFile(join(workspace.folder, RESULT), mine);
     await runCommand(window.page, 'View: Show Farwharf');
-    await row('results downloaded').click();
-    await row('results downloaded').getByRole('button', { name: 'Download Results' }).click();
+    await pressOnRow(window.page, row('results downloaded'), 'Download Results');
     const list = window.page.locator('.quick-input-widget', { hasText: `Results of ${SCRIPT}` });
     await list.locator('.monaco-list-row[aria-checked="true"]', { hasText: 'keep both' }).waitFor();
     await list.getByRole('button', { name: 'OK' }).click();
